@@ -1,0 +1,125 @@
+"""Every check of a parameter, and the wording of its complaint, in one place.
+
+A check returns the value in the type the rest of the code relies on (a plain float, a plain str) or raises
+ModelError naming field, value and what is allowed. The catch it guards against: Python takes True, numpy's
+NaN and the string "0.3" for numbers or lets them through comparisons; none of them is a parameter.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any
+
+from solver.errors import ModelError
+
+# difflib's default cutoff is 0.6; 0.5 still finds "alpha-stable" -> "stable" and "lin" -> "linear" and stays
+# silent on words that have nothing in common. A wrong guess costs little: the full list is always printed.
+_SIMILARITY = 0.5
+
+
+def interval(low: float, high: float, open_low: bool = False, open_high: bool = False) -> str:
+    """The interval in the usual notation: round brackets at an excluded or infinite end.
+
+    >>> interval(0.0, 2.0, open_low=True)
+    '(0, 2]'
+    """
+    left = "(" if open_low or math.isinf(low) else "["
+    right = ")" if open_high or math.isinf(high) else "]"
+    return f"{left}{low:g}, {high:g}{right}"
+
+
+def number(
+    field: str,
+    value: Any,
+    low: float = -math.inf,
+    high: float = math.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+    integer: bool = False,
+) -> float:
+    """`value` as a finite float inside the interval; ints and numpy scalars pass, bool and text do not.
+
+    With `integer` the value must be whole (3 and 3.0 pass). Raises ModelError naming field, value and range.
+
+    >>> number("diffusion", 1, low=0.0)
+    1.0
+    >>> number("stability", 2.5, low=0.0, high=2.0, open_low=True, open_high=True)
+    Traceback (most recent call last):
+    ...
+    solver.errors.ModelError: stability = 2.5: must lie in (0, 2)
+    """
+    kind = "a whole number" if integer else "a finite number"
+    allowed = interval(low, high, open_low, open_high)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ModelError(f"{field} = {shown(value)}: must be {kind}, got {type(value).__name__}")
+    try:
+        result = float(value)
+    except OverflowError:
+        raise ModelError(f"{field} = {shown(value)}: must be {kind} that fits a double") from None
+    if not math.isfinite(result) or (integer and not result.is_integer()):
+        raise ModelError(f"{field} = {result!r}: must be {kind} in {allowed}")
+    below = result <= low if open_low else result < low
+    above = result >= high if open_high else result > high
+    if below or above:
+        raise ModelError(f"{field} = {result!r}: must lie in {allowed}")
+    return result
+
+
+def positive(field: str, value: Any) -> float:
+    """`value` as a finite float > 0.
+
+    >>> positive("width", 0.5)
+    0.5
+    """
+    return number(field, value, low=0.0, open_low=True)
+
+
+def choice(field: str, value: Any, allowed: Iterable[str]) -> str:
+    """`value` if it is one of the allowed words; otherwise ModelError with the list and the nearest word.
+
+    >>> choice("convention", "levi", ("levy", "stable"))
+    Traceback (most recent call last):
+    ...
+    solver.errors.ModelError: convention = 'levi': must be one of 'levy', 'stable'; did you mean 'levy'?
+    """
+    words = tuple(allowed)
+    if isinstance(value, str) and value in words:
+        return str(value)
+    listed = ", ".join(repr(word) for word in words)
+    raise ModelError(f"{field} = {shown(value)}: must be one of {listed}{suggestion(value, words)}")
+
+
+def suggestion(word: Any, allowed: Iterable[str]) -> str:
+    """'; did you mean ...?' with the nearest allowed word, or '' when none is near. Case is ignored.
+
+    >>> suggestion("Stabilty", ["stability", "tempering"])
+    "; did you mean 'stability'?"
+    """
+    if not isinstance(word, str):
+        return ""
+    folded = {name.casefold(): name for name in allowed}
+    near = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=_SIMILARITY)
+    return f"; did you mean {folded[near[0]]!r}?" if near else ""
+
+
+def shown(value: Any) -> str:
+    """repr, cut to one readable length: a message must not print a table of a million entries."""
+    try:
+        text = repr(value)
+    except ValueError:  # CPython refuses to print integers of more than 4300 digits
+        text = f"{type(value).__name__} too long to print"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def numbers(field: str, values: Any) -> tuple[float, ...]:
+    """A list, tuple or 1-d array of finite numbers as a tuple of floats; ModelError names the entry.
+
+    >>> numbers("zeta", [0, 1.5])
+    (0.0, 1.5)
+    """
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise ModelError(f"{field} = {shown(values)}: must be a list of numbers, got {type(values).__name__}")
+    return tuple(number(f"{field}[{i}]", value) for i, value in enumerate(values))

@@ -1,0 +1,96 @@
+"""A drift given as a table, interpolated so that it has no well that the table does not have.
+
+The catch is what is not in the data: a table says nothing beyond its ends. F is held constant there, which decides
+the tails of the density, so `assumed` says it and the sentence goes on into every result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import ClassVar, final
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+
+from solver.checks import numbers
+from solver.drift_base import Drift, FloatArray
+from solver.drift_scan import crossings, plateau_reach
+from solver.errors import ModelError
+
+
+@final
+@dataclass(frozen=True)
+class TabulatedDrift(Drift):
+    """Monotone cubic interpolation (PCHIP) of (zeta, values), each (n,), n >= 2; constant beyond the table.
+
+    zeta must increase strictly. Between two entries F stays between their values (Fritsch and Butland,
+    SIAM J. Sci. Stat. Comput. 5, 1984). ModelError names the entry that is wrong.
+
+    >>> drift = TabulatedDrift(zeta=[-4.0, 0.0, 4.0], values=[0.83, 0.0, -1.0])
+    >>> drift([-10.0, 0.0, 4.0]).tolist(), drift.sign_changes().tolist()
+    ([0.83, 0.0, -1.0], [0.0])
+    >>> drift.assumed[0]
+    'drift is held at its end value 0.83 below zeta = -4'
+    """
+
+    kind: ClassVar[str] = "table"
+    zeta: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        self._store(zeta=numbers("zeta", self.zeta), values=numbers("values", self.values))
+        if len(self.zeta) < 2:
+            raise ModelError(f"zeta: {len(self.zeta)} of them; a table needs at least 2 points")
+        if len(self.zeta) != len(self.values):
+            raise ModelError(f"values: {len(self.values)} of them for {len(self.zeta)} zeta; give one for each")
+        for i, (before, after) in enumerate(pairwise(self.zeta), start=1):
+            if not after > before:
+                raise ModelError(f"zeta[{i}] = {after!r}: must be larger than zeta[{i - 1}] = {before!r}")
+        if not np.all(np.isfinite(self._pchip.c)):
+            raise ModelError("values: a slope between two entries exceeds the range of a double")
+
+    @cached_property
+    def _pchip(self) -> PchipInterpolator:
+        with np.errstate(over="ignore", invalid="ignore"):  # a slope beyond doubles is refused above
+            return PchipInterpolator(self.zeta, self.values)
+
+    def _values(self, zeta: FloatArray) -> FloatArray:
+        first, last = self.zeta[0], self.zeta[-1]
+        inside = self._pchip(np.minimum(np.maximum(zeta, first), last))
+        # The end values as they stand in the table, not as the cubic rounds them.
+        return np.where(zeta <= first, self.values[0], np.where(zeta >= last, self.values[-1], inside))
+
+    @property
+    def left_limit(self) -> float:
+        return self.values[0]
+
+    @property
+    def right_limit(self) -> float:
+        return self.values[-1]
+
+    @property
+    def length_scale(self) -> float:
+        """The smallest spacing of the table."""
+        return float(np.min(np.diff(self.zeta)))
+
+    @cached_property
+    def breaks(self) -> tuple[float, ...]:
+        """The ends of the table where it does not end flat: F' jumps to zero there."""
+        ends = (self.zeta[0], self.zeta[-1])
+        return tuple(end for end, slope in zip(ends, self._pchip(ends, 1), strict=True) if slope)
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        return (
+            f"drift is held at its end value {self.values[0]:g} below zeta = {self.zeta[0]:g}",
+            f"drift is held at its end value {self.values[-1]:g} above zeta = {self.zeta[-1]:g}",
+        )
+
+    def plateau_reach(self, tolerance: float) -> tuple[float, float]:
+        limits = (self.left_limit, self.right_limit)
+        return plateau_reach(self, np.array(self.zeta), np.array(self.values), limits, tolerance)
+
+    def sign_changes(self) -> FloatArray:
+        return crossings(self, np.array(self.zeta), np.array(self.values))
