@@ -18,18 +18,20 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.status import Status
 from rich.table import Table
+from rich.text import Text
 
 from solver import __version__, outputs, report
 from solver.checks import choice
 from solver.closed_form import ClosedForm, closed_form
+from solver.config import parse_toml
 from solver.crosscheck import cross_check
 from solver.density import StationaryDensity
 from solver.errors import ModelError, NoStationaryDensityError, NotConvergedError
 from solver.model import Model
-from solver.presets import load_preset, preset_names
+from solver.presets import load_preset, preset_names, preset_text
 from solver.samples import Samples, SamplesError, read_samples
 from solver.stationary import solve_stationary
 
@@ -115,7 +117,7 @@ def root(
 @with_statuses
 def solve(
     source: Annotated[
-        str, typer.Argument(metavar="[PRESET|FILE]", help="A preset or a model file (TOML).")
+        str, typer.Argument(metavar="PRESET|FILE", help="A preset or a model file (TOML).")
     ] = "broad",
     list_presets: Annotated[bool, typer.Option("--list", help="List the presets and stop.")] = False,
     out: Annotated[Path | None, typer.Option(help="Directory for tables, model, summary and figure.")] = None,
@@ -131,7 +133,7 @@ def solve(
 ) -> None:
     """Solve for the stationary density of a model and check it against the closed form."""
     if list_presets:
-        Console().print(preset_table())
+        show_text(preset_table())
         return
     if out is not None:
         outputs.refuse_file(out)
@@ -177,13 +179,16 @@ def find_model(source: str) -> tuple[str, Model]:
 
 
 def preset_table() -> Table:
-    """Name, phase and exponent of every preset."""
+    """Name, phase, exponent and description of every preset."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("preset", "phase", "β"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=True)
+    table.add_column("what it is")
     for name in preset_names():
-        theory = closed_form(load_preset(name))
-        table.add_row(name, theory.phase, f"{theory.exponent:.6g}" if theory.has_root else "no root")
+        tables = parse_toml(preset_text(name), name)
+        theory = closed_form(Model.from_dict(tables))
+        beta = f"{theory.exponent:.6g}" if theory.has_root else "–"
+        table.add_row(name, theory.phase, beta, str(tables.get("description", "")))
     return table
 
 
@@ -215,11 +220,17 @@ def show(summary: dict[str, Any], files: list[Path], as_json: bool) -> None:
     if as_json:
         typer.echo(report.to_json(summary))
         return
-    console = Console()
-    console.print(report.render(summary))
+    show_text(report.render(summary))
     if files:
-        names = ", ".join(path.name for path in files)
-        console.print(f"\nwritten to {files[0].parent}: {names}", markup=False, highlight=False)
+        show_text(Text(f"\nwritten to {files[0].parent}: {', '.join(path.name for path in files)}"))
+
+
+def show_text(content: RenderableType) -> None:
+    """Print on stdout without the blanks that rich pads lines with: they wrap badly in a narrower window."""
+    console = Console()
+    with console.capture() as captured:
+        console.print(content)
+    typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 @contextmanager

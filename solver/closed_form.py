@@ -1,16 +1,10 @@
-"""The spectral exponent, its threshold and the phases, from algebra alone: nothing here knows of a grid.
+"""What algebra alone says about a model: the exponent of its time scales, their phase and both tails.
 
-    Φ(b) = η_G b² + η_J ψ(b) - κ b = 0,   0 < b ≤ λ        β is the positive root; Φ is convex, so it is unique
-    η_J* = λ (κ - η_G λ) / ψ(λ)                            the smallest intensity that has a root
-    η_J(β) = (κβ - η_G β²) / ψ(β)                          the intensity that gives a wanted exponent
+    ρ ~ C e^{βζ} as ζ → -∞,   p(τ) ~ C τ^{-1-β} as τ → ∞,   β the root of Φ(b) = η_G b² + η_J ψ(b) - κ b
 
-The root tells how the stationary density falls towards -∞: ρ ~ C e^{βζ}, hence p(τ) ~ C τ^{-1-β}. The catch is the
-phase without a root. The source of the theory calls it collapsed and light-tailed; for a drift that saturates the
-density is still algebraic, pinned at λ by the tempering. Both are reported: the phase in the source's words, the true
-law as a TailForm.
-
-The array functions broadcast over all their arguments. "No root" is an answer (NaN), a parameter outside its range an
-error (ModelError).
+Nothing here knows of a grid. The catch is the phase without a root. The source of the theory calls it
+collapsed and light-tailed; for a drift that saturates the density is still algebraic, pinned at λ by the
+tempering. Both are reported: the phase in the source's words, the true law as a TailForm.
 """
 
 from __future__ import annotations
@@ -18,67 +12,104 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.optimize.elementwise import find_root
-from scipy.special import gamma
+from solver.errors import ModelError
+from solver.exponent import (
+    at_threshold,
+    intensity_for_exponent,
+    phase,
+    spectral_exponent,
+    threshold_intensity,
+)
+from solver.model import Model
+from solver.tail_form import TailForm, jump_tail, threshold_tail
 
-from solver.errors import ModelError, NotConvergedError
-from solver.jumps import convention_constant, unit_laplace_exponent
-from solver.jump_exponents import require
+__all__ = [
+    "ClosedForm",
+    "TailForm",
+    "closed_form",
+    "intensity_for_exponent",
+    "phase",
+    "spectral_exponent",
+    "threshold_intensity",
+]
 
-Array = NDArray[np.float64]
 
-# The accuracy of every result here; intensities and exponents closer than this to η_J* and to 1 count as equal to them.
-_EQUAL = 1e-12
+@dataclass(frozen=True)
+class ClosedForm:
+    """What the algebra says about a model; the right side is the same theory with -F.
+
+    `exponent` is NaN without a root, inf for a drift that grows without bound (phase "confined"); `tail` is
+    the true law of ρ at ζ → -∞ even where there is no root. `threshold` is in the intensity's `convention`,
+    NaN without jumps. `phase` belongs to the left side, the long time scales; it is "none" when either side
+    does not hold.
+    """
+
+    exponent: float
+    has_root: bool
+    threshold: float
+    phase: str
+    tail: TailForm
+    right_exponent: float
+    right_has_root: bool
+    right_threshold: float
+    right_tail: TailForm
+    convention: str | None
 
 
-def spectral_exponent(
-    plateau: ArrayLike,
-    diffusion: ArrayLike,
-    intensity: ArrayLike,
-    stability: ArrayLike,
-    tempering: ArrayLike,
-    convention: str = "levy",
-) -> Array:
-    kappa, eta_g, eta_j, alpha, lam = _checked(plateau, diffusion, intensity, stability, tempering)
-    star = threshold_intensity(kappa, eta_g, alpha, lam, convention)
-    shape = np.broadcast_shapes(kappa.shape, eta_g.shape, eta_j.shape, alpha.shape, lam.shape)
-    out = np.full(shape, np.nan)
-    saturating = (kappa > 0) & np.isfinite(kappa)
-    np.divide(kappa, eta_g, out=out, where=np.broadcast_to(saturating & (eta_j == 0), shape))
-    tempered = saturating & (eta_j > 0) & (lam > 0)
-    np.copyto(out, lam, where=tempered & _equal(eta_j, star))
-    solve = np.broadcast_to(tempered & (eta_j > star) & ~_equal(eta_j, star), shape)
-    if np.any(solve):
-        def pick(a): return np.broadcast_to(a, shape)[solve]
-        c = convention_constant(alpha, convention)
-        one = alpha.size == 1
-        out[solve] = pick(lam) * _relative_root(pick(eta_g * lam / kappa), pick(2*c*eta_j * lam ** (alpha - 1) / kappa), alpha.reshape(()) if one else pick(alpha))
-    np.copyto(out, np.inf, where=kappa == np.inf)
-    return out
+def closed_form(model: Model) -> ClosedForm:
+    """Exponent, threshold, phase and tail laws of a model.
 
-def _relative_root(d: Array, j: Array, alpha: Array) -> Array:
-    def balance(x, d, j, alpha=alpha):
-        return d * x + j * unit_laplace_exponent(x, alpha, 1.0) / (2 * x) - 1.0
-    top = balance(1.0, d, j)
-    x = np.ones_like(d)
-    inner = top > 1e-14
-    args = (d[inner], j[inner]) + ((alpha[inner],) if alpha.ndim else ())
-    a = args[2] if alpha.ndim else alpha
-    lower = (1 - 1e-13) / (1 + top[inner])
-    upper = np.minimum(1.0, (1 + 1e-13) / (args[0] + args[1] * gamma(2 - a) / 2))
-    r = find_root(balance, (lower, upper), args=args, tolerances=dict(xatol=0,xrtol=XR, fatol=0, frtol=0))
-    global NIT; NIT=r.nit
-    assert r.success.all(), r
-    x[inner] = r.x
-    return x
-XR=1e-14
-def threshold_intensity(plateau, diffusion, stability, tempering, convention="levy"):
-    kappa, eta_g, _, alpha, lam = _checked(plateau, diffusion, 1.0, stability, tempering)
-    with np.errstate(divide="ignore"):  # λ = 0: the limits 0, κ/ψ and inf for α below, at and above 1
-        power = lam ** (1 - alpha)
-    return (kappa-eta_g*lam)*power/(convention_constant(alpha, convention)*unit_laplace_exponent(1.0, alpha, 1.0))
-def _equal(a,b): return np.abs(a-b)<=_EQUAL*b
-def _checked(plateau, diffusion, intensity, stability, tempering):
-    return tuple(np.asarray(a, dtype=float) for a in (plateau, diffusion, intensity, stability, tempering))
+    Raises ModelError when the drift does not know its limit at one end.
+
+    >>> from solver.drifts import TanhDrift
+    >>> from solver.jumps import TemperedStableJumps
+    >>> theory = closed_form(Model(TanhDrift(1.0, 0.0, 1.0), 0.1, TemperedStableJumps(0.2, 0.5, 1.0)))
+    >>> theory.exponent, theory.has_root, theory.threshold, theory.phase, str(theory.tail)
+    (nan, False, 0.433409338777, 'collapsed', 'e^(-1 s) s^-1.5')
+    """
+    plateaus = {"left": model.left_plateau, "right": model.right_plateau}
+    for side, plateau in plateaus.items():
+        if math.isnan(plateau):
+            raise ModelError(f"drift: its limit on the {side} is unknown; give the drift `{side}=`")
+    words = {side: str(phase(plateau, *_parameters(model))) for side, plateau in plateaus.items()}
+    stationary = "none" not in words.values()
+    exponent, has_root, threshold, tail = _side(model, plateaus["left"], stationary)
+    right_exponent, right_has_root, right_threshold, right_tail = _side(model, plateaus["right"], stationary)
+    return ClosedForm(
+        exponent=exponent,
+        has_root=has_root,
+        threshold=threshold,
+        phase=words["left"] if stationary else "none",
+        tail=tail,
+        right_exponent=right_exponent,
+        right_has_root=right_has_root,
+        right_threshold=right_threshold,
+        right_tail=right_tail,
+        convention=None if model.jumps is None else model.jumps.convention,
+    )
+
+
+def _parameters(model: Model) -> tuple[float, float, float, float, str]:
+    """Diffusion, intensity, stability, tempering, convention; without jumps intensity 0 and any legal law."""
+    if model.jumps is None:
+        return model.diffusion, 0.0, 1.0, 0.0, "levy"
+    law = model.jumps
+    return model.diffusion, law.intensity, law.stability, law.tempering, law.convention
+
+
+def _side(model: Model, plateau: float, stationary: bool) -> tuple[float, bool, float, TailForm]:
+    """Exponent, has_root, threshold and tail on the side whose drift pulls inwards with `plateau`."""
+    eta_g, eta_j, alpha, lam, convention = _parameters(model)
+    if not stationary:
+        return math.nan, False, math.nan, TailForm("none", math.nan, math.nan)
+    beta = float(spectral_exponent(plateau, eta_g, eta_j, alpha, lam, convention))
+    if eta_j == 0:
+        case = "diffusion" if math.isfinite(beta) else "confined"
+        return beta, math.isfinite(beta), math.nan, TailForm(case, beta, 0.0)
+    if math.isinf(beta):
+        return beta, False, math.nan, jump_tail(alpha, lam, over_drift=True)
+    star = float(threshold_intensity(plateau, eta_g, alpha, lam, convention))
+    if math.isnan(beta):
+        return beta, False, star, jump_tail(alpha, lam)
+    tail = threshold_tail(alpha, lam) if at_threshold(eta_j, star) else TailForm("root", beta, 0.0)
+    return beta, True, star, tail

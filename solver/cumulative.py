@@ -1,12 +1,15 @@
-"""The mass to one side of a point, in logarithms, and its inverse; the other side is the same thing in the mirror.
+"""The mass to one side of a point, in logarithms, and its inverse; the other side is the same thing in the
+mirror.
 
-Cell by cell the exponential of the interpolant is integrated by Gauss's rule, and the cells are cumulated from outside
-inwards, so that the mass of a far tail is a sum of what lies beyond it and keeps its relative accuracy. Beyond an open
-edge the exact sum over all further nodes is turned into the integral by its end correction.
+Cell by cell the exponential of the interpolant is integrated by Gauss's rule, and the cells are cumulated
+from outside inwards, so that the mass of a far tail is a sum of what lies beyond it and keeps its relative
+accuracy. Beyond an open edge the exact sum over all further nodes is turned into the integral by its end
+correction.
 
 The catch: that sum, spacing · Σ ρ, is not the integral. For f(k) = e^{-σk} g(k) with g slowly varying,
 
-    ∫_0^∞ f = Σ_{k≥0} f(k) + φ(D) f |_0,     φ(u) = 1/(e^u - 1) - 1/u,     φ(D) e^{-σk} g = Σ_j φ^{(j)}(-σ)/j! · g^{(j)}
+    ∫_0^∞ f = Σ_{k≥0} f(k) + φ(D) f |_0,     φ(u) = 1/(e^u - 1) - 1/u,     φ(D) e^{-σk} g = Σ_j φ^{(j)}(-σ)/j!
+    · g^{(j)}
 
 which is exact for a geometric tail of any slope, where Euler-Maclaurin in powers of σ would not be.
 """
@@ -18,15 +21,17 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
 from solver.errors import NotConvergedError
 from solver.interpolant import Array, Index, Interpolant, continued, in_chunks, polynomial_coefficients
 
 # Nodes either side of the point where a sum is turned into an integral: g is a polynomial of degree 10 there.
 _HALF = 5
-# Terms of φ about 0, whose radius of convergence is 2π: at σ = 1, twice the steepest resolved slope, the 30th is 1e-24.
+# Terms of φ about 0, whose radius of convergence is 2π: at σ = 1, twice the steepest resolved slope, the 30th
+# is 1e-24.
 _TERMS = 30
+# Change of ln ρ between nodes beyond which the tail is not resolved anyway and is taken as geometric.
+_STEEPEST = 2.0
 # Newton on a nearly linear function in a bracket needs 3 to 5 steps, bisection to the last bit 60.
 _STEPS = 80
 # A few roundings: ln mass and ζ are not known better.
@@ -35,7 +40,7 @@ _RESOLVED = 4 * np.finfo(float).eps
 
 @lru_cache(maxsize=1)
 def _end_correction() -> tuple[Array, Array]:
-    """(J, terms): φ^{(j)}(u)/j! as a power series in u, and (J, 2·_HALF+1): g^{(j)} at the central node, j < J."""
+    """Rows j: φ^{(j)}(u)/j! as a power series in u, and g^{(j)} at the middle of its nodes."""
     count = 2 * _HALF + 1
     order = np.arange(1, _TERMS + count + 1)
     # 1/(e^u - 1) = 1/u + Σ_{m≥0} B_{m+1}/(m+1)! u^m
@@ -64,15 +69,16 @@ class LowerMass:
         cells = np.arange(inner.size - 1, dtype=np.int64)
         pieces = in_chunks(lambda index: inner.cells(index).log_integral(np.ones(index.size)), cells)
         start = self.beyond(np.zeros(1, dtype=np.int64))
-        return np.logaddexp.accumulate(np.concatenate([start, pieces + np.log(inner.spacing)]))
+        table: Array = np.logaddexp.accumulate(np.concatenate([start, pieces + np.log(inner.spacing)]))
+        return table
 
     def beyond(self, distance: Index) -> Array:
-        """ln ∫ of everything left of the node `distance` ≥ 0 nodes beyond the left edge; -inf at a stop edge."""
+        """ln ∫ of all that is left of the node `distance` ≥ 0 beyond the left edge; -inf at a stop edge."""
         inner, side = self.interpolant, self.interpolant.before
         if side is None:
             return np.full(distance.shape, -np.inf)
         log_h = np.log(inner.spacing)
-        nodes = inner.at_node(-distance[:, None] - np.arange(-_HALF, _HALF + 1))  # outwards
+        nodes = inner.windows(-distance - _HALF, 2 * _HALF + 1)[:, ::-1]  # outwards
         here = nodes[:, _HALF]
         log_sum = np.where(distance == 0, -np.inf, 0.0)
         chosen = distance > 0
@@ -80,11 +86,15 @@ class LowerMass:
         if not chosen.all():
             log_sum[~chosen] = np.logaddexp(side.log_mass_from(1), here[~chosen] + log_h)
         decay = 0.5 * (nodes[:, _HALF - 1] - nodes[:, _HALF + 1])
-        smooth = np.exp(nodes - here[:, None] + decay[:, None] * np.arange(-_HALF, _HALF + 1))
+        correction = -1 / (decay * scipy.special.exprel(-decay)) + 1 / decay  # exact for a geometric tail
+        slow = np.abs(decay) < _STEEPEST
+        outwards = np.arange(-_HALF, _HALF + 1)
+        smooth = np.exp(nodes[slow] - here[slow, None] + decay[slow, None] * outwards)
         taylor, derivatives = _end_correction()
-        weights = np.power.outer(-decay, np.arange(_TERMS)) @ taylor.T
-        correction = np.einsum("nj,jk,nk->n", weights, derivatives, smooth)
-        return log_sum + np.log1p(correction * np.exp(here + log_h - log_sum))
+        weights = np.power.outer(-decay[slow], np.arange(_TERMS)) @ taylor.T
+        correction[slow] = np.einsum("nj,jk,nk->n", weights, derivatives, smooth)
+        mass: Array = log_sum + np.log1p(correction * np.exp(here + log_h - log_sum))
+        return mass
 
     def log_mass(self, zeta: Array) -> Array:
         """ln ∫_{-∞}^ζ ρ for a flat array: -inf left of a stop edge, NaN for NaN, the total right of the grid.
@@ -107,7 +117,8 @@ class LowerMass:
         outside = index < 0
         start[~outside] = self.at_nodes[index[~outside]]
         start[outside] = self.beyond(-index[outside])
-        return np.logaddexp(start, inner.cells(index).log_integral(t) + np.log(inner.spacing))
+        total: Array = np.logaddexp(start, inner.cells(index).log_integral(t) + np.log(inner.spacing))
+        return total
 
     def inverse(self, target: Array) -> Array:
         """The ζ with ln mass `target` (flat array, finite, at most the last of `at_nodes`)."""
@@ -125,13 +136,13 @@ class LowerMass:
             settled |= high[active] - low[active] <= _RESOLVED * np.abs(z)
             if settled.all():
                 return guess
-            active, z, gap, log_mass = (part[~settled] for part in (active, z, gap, log_mass))
+            active, z, gap, log_mass = active[~settled], z[~settled], gap[~settled], log_mass[~settled]
             low[active] = np.where(gap < 0, z, low[active])
             high[active] = np.where(gap >= 0, z, high[active])
             moved = z - gap * np.exp(log_mass - self.interpolant.log_density_at(z))
             middle = 0.5 * (low[active] + high[active])
             guess[active] = np.where((moved > low[active]) & (moved < high[active]), moved, middle)
-        raise NotConvergedError(f"a quantile was not found in {_STEPS} steps: ln mass = {target[active[0]]!r}")
+        raise NotConvergedError(f"quantile at ln mass = {target[active[0]]!r}: not found in {_STEPS} steps")
 
     def _bracket(self, target: Array) -> tuple[Array, Array, Array]:
         """Points below and above each solution, and a first guess: linear in ln mass between them."""

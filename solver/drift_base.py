@@ -1,8 +1,9 @@
-"""What every drift F(ζ) answers: its values and limits, where it is flat, where it vanishes, how fast it varies.
+"""What every drift F(ζ) answers: values and limits, where it is flat, where it vanishes, how fast it varies.
 
-A drift checks only that its numbers are finite and its widths positive. Whether it holds a population together is a
-property of the model: an outward drift is legal here and refused when a density is asked for. The catch is far
-away: ζ may be any finite number, so every form is written to saturate or overflow to ±inf quietly.
+A drift checks only that its numbers are finite and its widths positive. Whether it holds a population
+together is a property of the model: an outward drift is legal here and refused when a density is asked for.
+The catch is far away: ζ may be any finite number, so every form is written to saturate or overflow to ±inf
+quietly.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 
-# "Far away" for every drift: ζ = ±1e6 is a time scale of e^(1e6), beyond any grid (a million nodes at h = 1).
+# "Far away" for every drift: a time scale of e^(1e6), beyond any grid (a million nodes with h = 1).
 FARTHEST = 1e6
 
 
@@ -64,9 +65,9 @@ class Drift(ABC):
 
     @abstractmethod
     def plateau_reach(self, tolerance: float) -> tuple[float, float]:
-        """(zl, zr): |F - left_limit| <= tolerance for all ζ <= zl, |F - right_limit| <= tolerance for ζ >= zr.
+        """(zl, zr): |F - left_limit| <= tolerance for ζ <= zl, |F - right_limit| <= tolerance for ζ >= zr.
 
-        `tolerance` is absolute. -inf (+inf) says that the limit is infinite or not reached within |ζ| <= 1e6.
+        `tolerance` is absolute. -inf (+inf): the limit is infinite or not reached within |ζ| <= 1e6.
         Where the tolerance covers the whole drift, both are its centre.
         """
 

@@ -1,8 +1,8 @@
 """A drift given as a Python function, and the guard around a function that somebody else wrote.
 
-The function is sampled when the drift is made, out to |ζ| = 1e6, so that one that cannot be used fails there, by
-name and place, and not in the middle of a solution. The catch: it is called far outside the region of interest,
-where naive formulas (a ratio of two exponentials) give nan; that is refused rather than skipped.
+The function is sampled when the drift is made, out to |ζ| = 1e6, so that one that cannot be used fails there,
+by name and place, and not in the middle of a solution. The catch: it is called far outside the region of
+interest, where naive formulas (a ratio of two exponentials) give nan; that is refused rather than skipped.
 """
 
 from __future__ import annotations

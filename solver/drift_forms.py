@@ -1,7 +1,7 @@
 """The drifts with a formula: straight line, exponential wall, tanh, and the logistic step with two plateaus.
 
-Everything asked of them is a formula too. The catch is the approach to a plateau: the distance to it is written
-as a logistic function of its own, since plateau - F loses its digits exactly where it is wanted.
+Everything asked of them is a formula too. The catch is the approach to a plateau: the distance to it is
+written as a logistic function of its own, since plateau - F loses its digits exactly where it is wanted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What is found out about a drift that is only a Python function: its limits and its length scale.
 
-Both are guesses made from samples, and a wrong guess would go unseen into every result. So a limit that is not
-clearly reached is passed on with a sentence that says so, a limit the user gave is compared with the samples,
-and a jump nobody mentioned is refused with its place.
+Both are guesses made from samples, and a wrong guess would go unseen into every result. So a limit that is
+not clearly reached is passed on with a sentence that says so, a limit the user gave is compared with the
+samples, and a jump nobody mentioned is refused with its place.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _SETTLED = 1e-10  # relative change over a doubling of the distance below which 
 _GROWS = 0.99  # growth: the change over a doubling is no smaller than over the one before (ln ζ gives 1)
 _SAME = 1e-6  # a limit the user gave may be rounded to six digits; beyond that it contradicts the function
 _RESOLVED = 1.01  # two halves of an interval whose slopes differ by less than 1%: the slope is resolved
-_JUMP = 1e-9  # a slope that still grows over this length is a jump: no grid resolves such a width
+_NARROW = 1e-12  # ... unless the interval has become as narrow as this: then it is a jump, however smooth
+_HALVINGS = 200  # of an interval until its slope is resolved: neighbouring doubles, or 1e-60 next to ζ = 0
+_LASTING = 0.01  # share of the rise left between neighbouring doubles in a jump (sqrt|ζ| leaves 1e-30)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +39,11 @@ class Survey:
 
 
 def survey(
-    function: Function, left: float | None, right: float | None, scale: float | None, breaks: tuple[float, ...]
+    function: Function,
+    left: float | None,
+    right: float | None,
+    scale: float | None,
+    breaks: tuple[float, ...],
 ) -> Survey:
     """Sample `function`, which may return ±inf but not nan; left, right, scale as in CallableDrift."""
     # Samples may be ±inf or differ by more than a double holds; the comparisons below are made for that.
@@ -51,6 +57,7 @@ def survey(
             if scale < _FIRST_SCALE:
                 points = scan_points(scale, breaks)
                 values = function(points)
+                scale = _rise_over_slope(function, points, values, (lower, upper), breaks)
     notes = tuple(note for note in (lower_note, upper_note) if note)
     return Survey(points, values, (lower, upper), (not lower_note, not upper_note), scale, notes)
 
@@ -71,18 +78,20 @@ def _limit(function: Function, side: float, given: float | None) -> tuple[float,
 
 
 def _far_value(function: Function, side: float) -> tuple[float, str]:
-    """Settled: nine samples over the last doubling agree. Unbounded: over the last four doublings F changes in
-    one direction by amounts that do not shrink. Anything else approaches its limit slowly, or oscillates.
+    """The same without a given limit. Settled: nine samples over the last doubling agree. Unbounded: over the
+    last four doublings F changes in one direction by amounts that do not shrink. Else: slow, or oscillating.
     """
-    last = function(side * FARTHEST * 2.0 ** (-np.arange(9) / 8.0))
-    farthest = float(last[0])
+    values = function(side * FARTHEST * 2.0 ** (-np.arange(33) / 8.0))
+    farthest, last = float(values[0]), values[:9]
     if math.isinf(farthest) or np.ptp(last) <= _SETTLED * np.max(np.abs(last)):
         return farthest, ""
-    steps = np.diff(function(side * FARTHEST * 2.0 ** -np.arange(4.0, -1.0, -1.0)))
-    if np.all(steps[1:] / steps[:-1] >= _GROWS):
-        return math.copysign(math.inf, steps[-1]), ""
+    outwards = values[::-1]
+    steps = np.diff(outwards[::8])
+    if np.all(steps[1:] / steps[:-1] >= _GROWS) and np.all(np.diff(outwards) * steps[0] > 0):
+        return math.copysign(math.inf, steps[0]), ""
+    sign = "-" if side < 0 else "+"
     return farthest, (
-        f"drift is taken to tend to {farthest:.6g} as zeta -> {'-' if side < 0 else '+'}inf: it still changes "
+        f"drift is taken to tend to {farthest:.6g} as zeta -> {sign}inf: it still changes "
         f"by {abs(farthest - last[-1]):.1g} between zeta = {side * FARTHEST / 2:g} and {side * FARTHEST:g}"
     )
 
@@ -119,17 +128,29 @@ def _rise_over_slope(
 
 
 def _resolved_slope(function: Function, left: float, right: float) -> float:
-    """The steepest slope in an interval, by going into the steeper half until halves agree; refuses a jump."""
-    slope = 0.0
-    while right - left > _JUMP * max(1.0, abs(left)):
-        places = np.array([left, 0.5 * left + 0.5 * right, right])
-        slopes = np.abs(np.diff(function(places))) / np.diff(places)
-        half = int(np.argmax(slopes))
-        if slopes[half] <= _RESOLVED * slope:
+    """The steepest slope in an interval: into the steeper half until both agree; refuses a jump.
+
+    Where the slope grows without end but the rise does not last (sqrt|ζ| at 0), the mean slope.
+    """
+
+    def rises(*places: float) -> FloatArray:
+        return np.abs(np.diff(function(np.array(places))))
+
+    mean = slope = float(rises(left, right)[0]) / (right - left)
+    a, b = left, right
+    for _ in range(_HALVINGS):
+        middle = 0.5 * a + 0.5 * b
+        if middle in (a, b):
+            break
+        slopes = rises(a, middle, b) / (0.5 * (b - a))
+        if np.max(slopes) <= _RESOLVED * slope and b - a > _NARROW * max(1.0, abs(a)):
             return slope
-        slope = float(slopes[half])
-        left, right = places[half], places[half + 1]
-    rise = abs(np.diff(function(np.array([left, right])))[0])
-    raise ModelError(
-        f"function: jumps by {rise:.3g} at zeta = {left:.9g}; name every such place: breaks=({left:.9g},)"
-    )
+        slope = float(np.max(slopes))
+        a, b = (a, middle) if slopes[0] == slope else (middle, b)
+    rise = float(rises(a, b)[0])
+    if rise > _LASTING * mean * (right - left):
+        place = min(float(a), float(b), key=lambda end: len(repr(end)))  # 0.3, not 0.30000000000000004
+        raise ModelError(
+            f"function: jumps by {rise:.3g} at zeta = {place!r}; name every jump, breaks=({place!r},)"
+        )
+    return mean

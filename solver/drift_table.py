@@ -1,7 +1,7 @@
 """A drift given as a table, interpolated so that it has no well that the table does not have.
 
-The catch is what is not in the data: a table says nothing beyond its ends. F is held constant there, which decides
-the tails of the density, so `assumed` says it and the sentence goes on into every result.
+The catch is what is not in the data: a table says nothing beyond its ends. F is held constant there, which
+decides the tails of the density, so `assumed` says it and the sentence goes on into every result.
 """
 
 from __future__ import annotations
@@ -44,17 +44,18 @@ class TabulatedDrift(Drift):
         if len(self.zeta) < 2:
             raise ModelError(f"zeta: {len(self.zeta)} of them; a table needs at least 2 points")
         if len(self.zeta) != len(self.values):
-            raise ModelError(f"values: {len(self.values)} of them for {len(self.zeta)} zeta; give one for each")
+            raise ModelError(f"values: {len(self.values)} of them, but {len(self.zeta)} zeta; one for each")
         for i, (before, after) in enumerate(pairwise(self.zeta), start=1):
             if not after > before:
                 raise ModelError(f"zeta[{i}] = {after!r}: must be larger than zeta[{i - 1}] = {before!r}")
-        if not np.all(np.isfinite(self._pchip.c)):
-            raise ModelError("values: a slope between two entries exceeds the range of a double")
+        with np.errstate(over="ignore", invalid="ignore"):  # refused right here
+            slopes = np.diff(self.values) / np.diff(self.zeta)
+            if not np.all(np.isfinite(slopes)) or not np.all(np.isfinite(self._pchip.c)):
+                raise ModelError("values: a slope between two entries exceeds the range of a double")
 
     @cached_property
     def _pchip(self) -> PchipInterpolator:
-        with np.errstate(over="ignore", invalid="ignore"):  # a slope beyond doubles is refused above
-            return PchipInterpolator(self.zeta, self.values)
+        return PchipInterpolator(self.zeta, self.values)
 
     def _values(self, zeta: FloatArray) -> FloatArray:
         first, last = self.zeta[0], self.zeta[-1]

@@ -1,4 +1,4 @@
-"""The jumps of a lattice as exponentials, complete to infinity: weights, out-rates and edge sums from one source.
+"""The jumps of a lattice as exponentials, complete to infinity: weights, out-rates and edge sums together.
 
     w_n = h ν(nh) = Σ_k g_k q_k^{n-1},      W_n = Σ_{j>n} w_j = Σ_k g_k q_k^n / (1 - q_k)
 
@@ -19,14 +19,14 @@ from solver.jumps import TemperedStableJumps
 
 Array = NDArray[np.float64]
 
-REACH = 1e6  # nodes to which far jumps are exact at the least: deeper than any matrix, at a few terms per factor of ten
+REACH = 1e6  # nodes to which far jumps are exact at least: beyond any matrix, for some more terms
 FADED = 40.0  # e^{-40} = 4e-18: tempered jumps longer than 40/λ are below rounding
 UNSEEN = 1e-14  # share of the slow term in the weight at the reach: a twentieth of the sum's own error, 2e-13
 CHUNK = 8192  # nodes per slice of the (node, exponential) table: 8192 x 71 doubles are 5 MB, about a cache
 
 
 def far_jumps(jumps: TemperedStableJumps, spacing: float, reach: float) -> ExponentialSum:
-    """The weights w_n of jumps over n ≥ 1 nodes: to 2e-13 for n ≤ reach (at least), their sum to infinity as well.
+    """The weights w_n of jumps over n ≥ 1 nodes, to 2e-13 up to `reach` and in their sum to infinity.
 
     `reach` is raised to REACH and to where tempering has ended all jumps. Without tempering (λ = 0) one
     term is added: g_0 / (1-q_0) is the rate Σ_{n>R} of jumps beyond the reach that the sum misses
@@ -44,10 +44,8 @@ def far_jumps(jumps: TemperedStableJumps, spacing: float, reach: float) -> Expon
     scale = jumps.strength * spacing**-jumps.stability
     kept = np.sum(terms.weights * np.exp(deepest * terms.log_ratios) / -np.expm1(terms.log_ratios))
     missing = scale * float(zeta(1.0 + jumps.stability, deepest + 1.0)) - float(kept)
-    slowest = UNSEEN * scale * deepest ** (-1.0 - jumps.stability)  # its weight, the same at every n within reach
-    return ExponentialSum(
-        np.append(slowest, terms.weights), np.append(-slowest / missing, terms.log_ratios)
-    )
+    slow = UNSEEN * scale * deepest ** (-1.0 - jumps.stability)  # the same at every n within reach
+    return ExponentialSum(np.append(slow, terms.weights), np.append(-slow / missing, terms.log_ratios))
 
 
 def jump_tables(terms: ExponentialSum, count: int, tilt: float = 0.0) -> tuple[Array, Array]:

@@ -81,6 +81,12 @@ class Generator:
         return np.asarray(self.model.drift(self.grid.zeta), dtype=float)
 
     @cached_property
+    def centre(self) -> int:
+        """The node where ∫F dζ is largest (trapezoid rule): the bottom of the deepest well."""
+        work = np.concatenate([[0.0], np.cumsum(self.drift[1:] + self.drift[:-1])])
+        return int(np.argmax(work))
+
+    @cached_property
     def corrections(self) -> Array:
         """γ_1 … γ_m times the intensity: what the lattice adds to the nearest jump weights."""
         half = self.order // 2

@@ -1,13 +1,15 @@
-"""ln ρ between the nodes and beyond them: one local polynomial, the same inside the grid and on the half-lines.
+"""ln ρ between the nodes and beyond them: one local polynomial, the same inside the grid and on the
+half-lines.
 
-Through the twelve nodes around a point runs one polynomial of degree eleven in ln ρ; its value, its derivative and the
-integral of its exponential are all that the distribution needs. Beyond an open edge the nodes come from the exact
-`Continuation`, so edges are not special. Working on ln ρ keeps the relative accuracy of tails at any depth, and nothing
-global is solved, so that a grid of a million nodes costs only what is asked of it.
+Through the twelve nodes around a point runs one polynomial of degree eleven in ln ρ; its value, its
+derivative and the integral of its exponential are all that the distribution needs. Beyond an open edge the
+nodes come from the exact `Continuation`, so edges are not special. Working on ln ρ keeps the relative
+accuracy of tails at any depth, and nothing global is solved, so that a grid of a million nodes costs only
+what is asked of it.
 
-The catch: next to a stop edge there are no nodes beyond, and the twelve nodes sit on one side (accurate to the same order
-with a larger constant; the density there is below the error estimate). The interpolant is continuous everywhere, its
-derivative only up to the interpolation error.
+The catch: next to a stop edge there are no nodes beyond, and the twelve nodes sit on one side (accurate to
+the same order with a larger constant; the density there is below the error estimate). The interpolant is
+continuous everywhere, its derivative only up to the interpolation error.
 """
 
 from __future__ import annotations
@@ -25,18 +27,19 @@ from solver.nullvector import Continuation
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-# Nodes of the local polynomial: degree 11 for schemes of order 8 at most, so that interpolation is never what limits.
-# Measured on ln ρ = -2 ln cosh ζ, relative error of ρ at h = 0.2, 0.1, 0.05: 5e-8, 3e-11, 1e-13 (with 10 nodes 2e-7,
-# 3e-10, 4e-13; with 14 little better, and at stop edges the rounding grows fourfold with each pair).
+# Nodes of the local polynomial: degree 11 for schemes of order 8 at most, so that interpolation is never what
+# limits. Measured on ln ρ = -2 ln cosh ζ, relative error of ρ at h = 0.2, 0.1, 0.05: 5e-8, 3e-11, 1e-13 (with
+# 10 nodes 2e-7, 3e-10, 4e-13; with 14 little better, and at stop edges the rounding grows fourfold with each
+# pair).
 POINTS = 12
-# Deeper than this beyond an edge the exact powers are replaced by the geometric law they have become: far deeper than
-# `Continuation.reach`, and no float resolves single nodes there.
+# Deeper than this beyond an edge the exact powers are replaced by the geometric law they have become: far
+# deeper than `Continuation.reach`, and no float resolves single nodes there.
 _DEEPEST = 10**12
-# Gauss points in a cell: with |d ln ρ/dζ| h = 0.5, the steepest a resolved grid has, 8 points are exact to rounding,
-# and to 1e-11 even at 5.
+# Gauss points in a cell: with |d ln ρ/dζ| h = 0.5, the steepest a resolved grid has, 8 points are exact to
+# rounding, and to 1e-11 even at 5.
 _GAUSS = 8
-# Points handled at once: keeps temporaries (twelve numbers for each point) near 6 MB.
-_CHUNK = 1 << 16
+# Points handled at once: each needs up to 12 nodes, and a node of the continuation about 75 numbers, 120 MB in all.
+_CHUNK = 1 << 14
 
 
 @lru_cache(maxsize=16)
@@ -56,7 +59,7 @@ def in_chunks(function: Callable[[Any], Array], values: NDArray[Any]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The polynomials of some cells: P(v) = base + Σ_k coefficients[:, k] v^k with v = `start` + t, 0 ≤ t ≤ 1."""
+    """The polynomials of some cells: base + Σ_k coefficients[:, k] v^k with v = `start` + t, 0 ≤ t ≤ 1."""
 
     base: Array
     coefficients: Array
@@ -92,8 +95,8 @@ class Cells:
 class Interpolant:
     """ln ρ as a function of ζ from its values at uniform nodes and what continues them on either side.
 
-    `left` is the first node, `spacing` h, `log_density` (N,) the values; `before` and `after` continue them outwards,
-    None where the density ends (a stop edge).
+    `left` is the first node, `spacing` h, `log_density` (N,) the values; `before` and `after` continue them
+    outwards, None where the density ends (a stop edge).
 
     >>> gauss = Interpolant(-5.0, 0.1, -0.5 * np.linspace(-5.0, 5.0, 101) ** 2)
     >>> gauss.log_density_at(np.array([0.03, -6.0])), gauss.slope_at(np.array([0.3]))
@@ -138,6 +141,15 @@ class Interpolant:
                 out[chosen] = continued(side.log_density, side.exponent * self.spacing, beyond[chosen])
         return out
 
+    def windows(self, first: Index, count: int) -> Array:
+        """ln ρ at the `count` nodes from each node of `first` on, shape (len(first), count)."""
+        nodes = first[:, None] + np.arange(count)
+        span = int(np.ptp(first)) + count if first.size else 0
+        if span >= nodes.size:
+            return self.at_node(nodes)
+        start = int(first.min())
+        return self.at_node(np.arange(start, start + span))[nodes - start]  # neighbours share their nodes
+
     def cells(self, index: Index) -> Cells:
         """The local polynomials of the cells between node `index` and the next one."""
         first = index - (self.points // 2 - 1)
@@ -145,11 +157,12 @@ class Interpolant:
             first = np.maximum(first, 0)
         if self.after is None:
             first = np.minimum(first, self.size - self.points)
-        values = self.at_node(first[:, None] + np.arange(self.points))
+        values = self.windows(first, self.points)
         base = values[np.arange(index.size), index - first]
         # coefficients of ln ρ - base: differences first, so that a large ln ρ costs no digits twice
         coefficients = (values - base[:, None]) @ polynomial_coefficients(self.points).T
-        return Cells(base, coefficients, (index - first) - (self.points - 1) / 2)
+        start = (index - first).astype(float) - (self.points - 1) / 2
+        return Cells(base, coefficients, start)
 
     def locate(self, zeta: Array) -> tuple[Index, Array]:
         """Cell and fraction of finite points on the support (`on_support`)."""
@@ -196,6 +209,6 @@ class Interpolant:
 
 
 def continued(function: Callable[[Index], Array], decay: float, beyond: Index) -> Array:
-    """A logarithm that `function` gives at nodes beyond an edge, carried on geometrically past the deepest one."""
+    """A logarithm that `function` gives at nodes beyond an edge, geometric past the deepest one."""
     near = np.minimum(beyond, _DEEPEST)
     return function(near) - decay * (beyond - near)

@@ -76,8 +76,13 @@ def unit_laplace_exponent(
             f"b = {_first(size, where)!r} exceeds tempering = {_first(bound, where)!r}: "
             "the exponential moment of the jumps is infinite"
         )
-    x = np.divide(size, bound, out=np.zeros(size.shape), where=bound > 0)
-    return np.asarray(2.0 * convention_constant(alpha, convention) * lam**alpha * _reduced_exponent(x, alpha))
+    # 1 - b/λ is formed from λ - b, which is exact for b ≥ λ/2: near b = λ, ψ feels every digit of it.
+    x, y = (
+        np.divide(part, bound, out=np.full(size.shape, default), where=bound > 0)
+        for part, default in ((size, 0.0), (bound - size, 1.0))
+    )
+    scale = 2.0 * convention_constant(alpha, convention) * lam**alpha
+    return np.asarray(scale * _reduced_exponent(x, y, alpha))
 
 
 def unit_symbol(k: ArrayLike, stability: float, tempering: float, convention: str = "levy") -> Array:
@@ -97,17 +102,19 @@ def unit_symbol(k: ArrayLike, stability: float, tempering: float, convention: st
     return np.asarray(2 * c * tempering**alpha * _reduced_symbol(wave / tempering, alpha))
 
 
-def _reduced_exponent(x: Array, alpha: Array) -> Array:
-    """S(x) = Σ_{k≥1} Γ(2k-α)/(2k)! x^{2k} = Γ(-α)/2 [(1+x)^α + (1-x)^α - 2] for 0 ≤ x ≤ 1, broadcasting."""
+def _reduced_exponent(x: Array, y: Array, alpha: Array) -> Array:
+    """S(x) = Σ_{k≥1} Γ(2k-α)/(2k)! x^{2k} = Γ(-α)/2 [(1+x)^α + y^α - 2], 0 ≤ x ≤ 1, y = 1-x; broadcasts."""
     shape = np.broadcast_shapes(x.shape, alpha.shape)
     # One α for all stays a scalar, and with it the coefficients of the series.
     alpha = alpha.reshape(()) if alpha.size == 1 else np.broadcast_to(alpha, shape)
-    x = np.broadcast_to(x, shape)
+    x, y = np.broadcast_to(x, shape), np.broadcast_to(y, shape)
     small, low = x < _SERIES_BELOW, alpha < 0.5
     out = np.empty(shape)
-    for where, form in ((small, _series), (~small & low, _near_zero), (~small & ~low, _near_one)):
+    if np.any(small):
+        out[small] = _series(x[small], alpha[small] if alpha.ndim else alpha)
+    for where, form in ((~small & low, _near_zero), (~small & ~low, _near_one)):
         if np.any(where):
-            out[where] = form(x[where], alpha[where] if alpha.ndim else alpha)
+            out[where] = form(*_logarithms(x[where], y[where]), alpha[where] if alpha.ndim else alpha)
     return out
 
 
@@ -123,20 +130,22 @@ def _series(x: Array, alpha: Array) -> Array:
     return np.asarray(gamma(2 - alpha) / 2 * square * total)
 
 
-def _near_zero(x: Array, alpha: Array) -> Array:
-    """α < 1/2: -Γ(1-α)/(2α) [((1+x)^α - 1) + ((1-x)^α - 1)]."""
-    with np.errstate(divide="ignore"):  # x = 1: ln 0 = -inf, and expm1 makes the right -1 of it
-        down = np.log1p(-x)
-    total = np.expm1(alpha * np.log1p(x)) + np.expm1(alpha * down)
-    return np.asarray(-gamma(1 - alpha) / (2 * alpha) * total)
+def _logarithms(x: Array, y: Array) -> tuple[Array, Array]:
+    """ln(1+x) and ln(1-x), the latter from x or from y = 1-x, whichever is the small one; -inf at x = 1."""
+    with np.errstate(divide="ignore"):
+        return np.log1p(x), np.where(x < 0.5, np.log1p(-x), np.log(y))
 
 
-def _near_one(x: Array, alpha: Array) -> Array:
+def _near_zero(up: Array, down: Array, alpha: Array) -> Array:
+    """α < 1/2: -Γ(1-α)/(2α) [((1+x)^α - 1) + ((1-x)^α - 1)]; expm1 makes -1 of ln 0."""
+    return np.asarray(-gamma(1 - alpha) / (2 * alpha) * (np.expm1(alpha * up) + np.expm1(alpha * down)))
+
+
+def _near_one(up: Array, down: Array, alpha: Array) -> Array:
     """α ≥ 1/2, e = α-1: Γ(2-α)/(2α) Σ± (1±x) ((1±x)^e - 1)/e."""
     e = alpha - 1
-    # (1-x)^α → 0 at x = 1, where any finite logarithm will do.
-    up, down = np.log1p(x), np.log1p(-np.where(x < 1, x, 0.0))
-    total = (1 + x) * up * exprel(e * up) + (1 - x) * down * exprel(e * down)
+    down = np.maximum(down, -1e3)  # (1-x)^α → 0 at x = 1: a finite logarithm, far below that of any double
+    total = np.exp(up) * up * exprel(e * up) + np.exp(down) * down * exprel(e * down)
     return np.asarray(gamma(2 - alpha) / (2 * alpha) * total)
 
 

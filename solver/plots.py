@@ -2,43 +2,48 @@
 
 The only module that imports matplotlib, and only its object interface: no global state, no window, no
 backend. The catch: densities here span hundreds of decades. Panels show what lies within VISIBLE_DECADES
-of the peak, and everything is computed in logarithms before it is drawn, so that no value overflows on
-the way.
+of the peak, and everything is computed in logarithms before it is drawn.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from solver.closed_form import ClosedForm
-    from solver.density import StationaryDensity
-    from solver.samples import Samples
+from solver.closed_form import ClosedForm
+from solver.density import StationaryDensity
+from solver.samples import Samples
+from solver.tail_words import power_of_depth, tail_law
 
 Array = NDArray[np.float64]
 
-# Fewer hide the tail, more squeeze the bulk into a corner; float64 plots itself without trouble to 300.
+# Fewer decades hide the tail, more squeeze the bulk into a corner.
 VISIBLE_DECADES = 14
+# With measurements: Q = 1e3 of them say something about three decades, and a margin shows where the curve
+# goes.
+COMPARED_DECADES = 6
 # Points of a drawn curve: smooth at any printed size.
 POINTS = 400
+# A depth of e is where ln ln of it begins to mean something; nearer than that no tail law does.
+NEAREST_TAIL = math.e
+# The local exponents are drawn from this far right of the peak on: the envelope's begins to rise about
+# there.
+SHALLOWEST = 5.0
 
-COLOURS = {"solution": "#1f4e79", "theory": "#c1440e", "samples": "#555555", "envelope": "#2e7d5b"}
+# Told apart by colour-blind readers, and by line style in print.
+SOLUTION = {"color": "#1f4e79", "lw": 1.8}
+ENVELOPE = {"color": "#2e8b57", "lw": 1.8, "ls": "-."}
+THEORY = {"color": "#c1440e", "lw": 1.8, "ls": "--"}
+MEASURED = {"color": "#444444", "lw": 1.2}
+
 LABEL_ZETA = "log decay rate ζ = ln(rate)   [rate in 1/time]"
 LABEL_TAU = "time scale τ   [time]"
 LABEL_LAG = "lag ℓ   [time]"
-
-
-def visible_zeta(density: StationaryDensity) -> Array:
-    """POINTS values of ζ across the part of the grid where ρ is within VISIBLE_DECADES of its peak."""
-    near = density.log_density > density.log_density.max() - VISIBLE_DECADES * math.log(10)
-    zeta = density.zeta[near]
-    return np.linspace(zeta[0], zeta[-1], POINTS)
+LABEL_DEPTH = "depth: -ζ = ln τ, or ln ℓ   [time as in τ]"
 
 
 def plot_density(
@@ -48,21 +53,15 @@ def plot_density(
     theory: ClosedForm | None = None,
     samples: Samples | None = None,
 ) -> Axes:
-    """ρ(ζ) on a logarithmic axis, with the slope of the closed form and a measured histogram if given."""
+    """ρ(ζ) on a logarithmic axis; with `theory` the tail law's slope, with `samples` a measured histogram."""
     ax = _axes(ax)
-    zeta = visible_zeta(density)
-    ax.plot(zeta, density.pdf(zeta), color=COLOURS["solution"], label="solution ρ(ζ)")
+    zeta = visible_zeta(density, samples)
+    ax.plot(zeta, density.pdf(zeta), label="solution ρ(ζ)", **SOLUTION)
     if theory is not None:
-        deep, log_tail = _tail(density, theory, zeta)
-        ax.plot(
-            deep,
-            np.exp(log_tail),
-            "--",
-            color=COLOURS["theory"],
-            label=f"closed form: {tail_label(theory, 'zeta')}",
-        )
+        deep, law = _tail(density, theory, zeta, "zeta")
+        _draw_law(ax, theory, "zeta", deep, law + density.logpdf(deep[:1]))
     if samples is not None:
-        _histogram(ax, samples, in_tau=False)
+        _draw_histogram(ax, samples, in_tau=False)
     ax.set(yscale="log", xlabel=LABEL_ZETA, ylabel="density ρ   [per unit ζ]", title="log decay rates")
     return _finished(ax)
 
@@ -74,17 +73,15 @@ def plot_timescales(
     theory: ClosedForm | None = None,
     samples: Samples | None = None,
 ) -> Axes:
-    """p(τ) = ρ(-ln τ)/τ on logarithmic axes."""
+    """p(τ) = ρ(-ln τ)/τ on logarithmic axes; `theory` and `samples` as in plot_density."""
     ax = _axes(ax)
-    zeta = visible_zeta(density)
-    tau = np.exp(-zeta)
-    ax.plot(tau, np.exp(density.logpdf(zeta) + zeta), color=COLOURS["solution"], label="solution p(τ)")
+    zeta = visible_zeta(density, samples)
+    ax.plot(np.exp(-zeta), np.exp(density.logpdf(zeta) + zeta), label="solution p(τ)", **SOLUTION)
     if theory is not None:
-        deep, log_tail = _tail(density, theory, zeta)
-        label = f"closed form: {tail_label(theory, 'tau')}"
-        ax.plot(np.exp(-deep), np.exp(log_tail + deep), "--", color=COLOURS["theory"], label=label)
+        deep, law = _tail(density, theory, zeta, "tau")
+        _draw_law(ax, theory, "tau", np.exp(-deep), law + density.logpdf(deep[:1]) + deep)
     if samples is not None:
-        _histogram(ax, samples, in_tau=True)
+        _draw_histogram(ax, samples, in_tau=True)
     ax.set(xscale="log", yscale="log", xlabel=LABEL_TAU, ylabel="density p   [1/time]", title="time scales")
     return _finished(ax)
 
@@ -96,38 +93,21 @@ def plot_envelope(
     theory: ClosedForm | None = None,
     samples: Samples | None = None,
 ) -> Axes:
-    """f(ℓ) on logarithmic axes, and the empirical envelope (1/Q) Σ exp(-ℓ/τ_q) of measured time scales."""
+    """f(ℓ) on logarithmic axes; with `samples` the empirical (1/Q) Σ exp(-ℓ/τ_q)."""
     ax = _axes(ax)
-    zeta = visible_zeta(density)
+    zeta = visible_zeta(density, samples)
     log_lags = -zeta[::-1]
-    envelope = density.envelope(log_lags=log_lags)
-    ax.plot(np.exp(log_lags), np.exp(envelope.log_values), color=COLOURS["solution"], label="solution f(ℓ)")
+    log_values = density.envelope(log_lags=log_lags).log_values
+    ax.plot(np.exp(log_lags), np.exp(log_values), label="solution f(ℓ)", **SOLUTION)
     if theory is not None:
-        deep, log_tail = _tail(density, theory, zeta)
-        anchor = float(np.interp(-deep[0], log_lags, envelope.log_values))
-        label = f"closed form: {tail_label(theory, 'lag')}"
-        ax.plot(
-            np.exp(-deep), np.exp(log_tail - log_tail[0] + anchor), "--", color=COLOURS["theory"], label=label
-        )
-    bottom = float(np.exp(envelope.log_values.min()))
+        deep, law = _tail(density, theory, zeta, "lag")
+        _draw_law(ax, theory, "lag", np.exp(-deep), law + log_values[-1])
     if samples is not None:
-        measured = np.exp(samples.log_envelope(log_lags))
-        ax.plot(
-            np.exp(log_lags),
-            measured,
-            ":",
-            color=COLOURS["samples"],
-            lw=2,
-            label=f"measured, Q = {samples.zeta.size}",
-        )
-    ax.set(
-        xscale="log",
-        yscale="log",
-        xlabel=LABEL_LAG,
-        ylabel="envelope f   [1]",
-        title="envelope",
-        ylim=(bottom, 2.0),
-    )
+        label = f"measured, (1/Q) Σ exp(-ℓ/τ), Q = {samples.zeta.size}"
+        ax.plot(np.exp(log_lags), np.exp(samples.log_envelope(log_lags)), ls=":", label=label, **MEASURED)
+    ax.set(xscale="log", yscale="log", xlabel=LABEL_LAG, ylabel="envelope f   [1]", title="envelope")
+    # a measured envelope ends in a plain exponential that would stretch the axis without end
+    ax.set_ylim(0.5 * math.exp(log_values[-1]), 2.0)
     return _finished(ax)
 
 
@@ -136,34 +116,28 @@ def plot_local_exponents(
 ) -> Axes:
     """d ln ρ/dζ at depth -ζ and -d ln f/d ln ℓ at depth ln ℓ, with the closed form's exponent as a level."""
     ax = _axes(ax)
-    zeta = visible_zeta(density)
-    depth = -zeta[::-1]
-    ax.plot(
-        depth, density.local_exponent(-depth), color=COLOURS["solution"], label="d ln ρ / dζ  at ζ = -depth"
-    )
-    envelope = density.envelope(log_lags=depth)
-    ax.plot(
-        depth, envelope.local_exponent, color=COLOURS["envelope"], label="-d ln f / d ln ℓ  at ln ℓ = depth"
-    )
-    if theory is not None and math.isfinite(theory.tail.exponent):
-        label = f"closed form: {exponent_label(theory)}"
-        ax.axhline(theory.tail.exponent, ls="--", color=COLOURS["theory"], label=label)
-        # right of the peak the slope is negative and may be steep: the panel is about the approach to the
-        # level
-        ax.set_ylim(-0.25 * theory.tail.exponent, 2.0 * theory.tail.exponent)
-    ax.set(
-        xlabel="depth   [ln of time: -ζ = ln τ, or ln ℓ]",
-        ylabel="local exponent   [1]",
-        title="local exponents",
-    )
+    depth = -visible_zeta(density)[::-1]
+    depth = depth[depth > -_peak(density) - SHALLOWEST]
+    ax.plot(depth, density.local_exponent(-depth), label="d ln ρ / dζ at ζ = -depth", **SOLUTION)
+    local = density.envelope(log_lags=depth).local_exponent
+    ax.plot(depth, local, label="-d ln f / d ln ℓ at ln ℓ = depth", **ENVELOPE)
+    if theory is not None and 0 < theory.tail.exponent < math.inf:
+        level = theory.tail.exponent
+        ax.axhline(level, label=f"closed form: {exponent_label(theory)}", **THEORY)
+        # right of the peak the slope is steep and negative: the panel is about the approach to the level
+        ax.set_ylim(-0.25 * level, 2.0 * level)
+    ax.set(xlabel=LABEL_DEPTH, ylabel="local exponent   [1]", title="local exponents")
     return _finished(ax)
 
 
 def plot_solution(
     density: StationaryDensity, theory: ClosedForm, *, title: str = "", samples: Samples | None = None
 ) -> Figure:
-    """The four panels: ρ(ζ), p(τ), f(ℓ) and the local exponents against depth."""
-    figure = Figure(figsize=(11, 8), layout="constrained")
+    """The four panels together: ρ(ζ), p(τ), f(ℓ) and the local exponents against depth.
+
+    `title` names the model; β and the phase are added to it. Save the figure with `.savefig(path)`.
+    """
+    figure = Figure(figsize=(11, 8.5), layout="constrained")
     axes = figure.subplots(2, 2)
     plot_density(density, axes[0, 0], theory=theory, samples=samples)
     plot_timescales(density, axes[0, 1], theory=theory, samples=samples)
@@ -174,45 +148,67 @@ def plot_solution(
 
 
 def exponent_label(theory: ClosedForm) -> str:
-    """β and its value, or that there is no root and the tempering takes its place."""
+    """β and its value, or what takes its place where there is no root."""
     if theory.has_root:
         return f"β = {theory.exponent:.4g}"
-    return f"no root, tail pinned at λ = {theory.tail.exponent:.4g}"
+    if theory.tail.case == "tempered":
+        return f"no root, tail pinned at λ = {theory.tail.exponent:.4g}"
+    return f"no root, {theory.tail.meaning}"
 
 
-def tail_label(theory: ClosedForm, variable: str) -> str:
-    """The tail law of ρ, p or f ('zeta', 'tau' or 'lag') in words for a legend; constants are left out."""
-    symbol = "β" if theory.has_root else "λ"
-    power, logs = theory.tail.power, {"zeta": "|ζ|", "tau": "(ln τ)", "lag": "(ln ℓ)"}[variable]
-    head = {"zeta": f"e^({symbol}ζ)", "tau": f"τ^(-1-{symbol})", "lag": f"ℓ^(-{symbol})"}[variable]
-    return head if power == 0 else f"{head} {logs}^({power:.3g})"
+def visible_zeta(density: StationaryDensity, samples: Samples | None = None) -> Array:
+    """POINTS values of ζ over the part of the grid where ρ is within VISIBLE_DECADES of its peak.
+
+    COMPARED_DECADES if there are samples to compare with.
+    """
+    decades = VISIBLE_DECADES if samples is None else COMPARED_DECADES
+    near = density.log_density > density.log_density.max() - decades * math.log(10)
+    zeta = density.zeta[near]
+    return np.linspace(zeta[0], zeta[-1], POINTS)
 
 
-def _tail(density: StationaryDensity, theory: ClosedForm, zeta: Array) -> tuple[Array, Array]:
-    """The deep half of the visible tail and ln of the closed form's law, through the solution at its end."""
-    peak = float(density.zeta[np.argmax(density.log_density)])
-    deep = zeta[zeta < 0.5 * (zeta[0] + peak)]
-    law = theory.tail.exponent * deep
-    if theory.tail.power != 0:
-        law = law + theory.tail.power * np.log(np.abs(deep))
-    return deep, law - law[0] + float(density.logpdf(deep[0]))
+def _tail(density: StationaryDensity, theory: ClosedForm, zeta: Array, variable: str) -> tuple[Array, Array]:
+    """The deep half of the visible tail, and ln of the closed form's law less its value at the deep end.
+
+    Empty where the closed form has no law. The depth is counted from the peak of ρ: asymptotically the
+    same, and sensible for a density that does not sit at ζ = 0.
+    """
+    tail, peak = theory.tail, _peak(density)
+    wanted = (zeta < 0.5 * (zeta[0] + peak)) & (zeta < peak - NEAREST_TAIL)
+    deep = zeta[wanted & math.isfinite(tail.exponent)]
+    depth = peak - deep
+    law = power_of_depth(tail, variable) * np.log(depth) + tail.log_power * np.log(np.log(depth))
+    if deep.size:
+        law -= tail.exponent * depth
+    if tail.over_drift:
+        law -= np.log(np.abs(density.model.drift(deep)))
+    return deep, law - law[:1]
 
 
-def _histogram(ax: Axes, samples: Samples, in_tau: bool) -> None:
+def _peak(density: StationaryDensity) -> float:
+    return float(density.zeta[np.argmax(density.log_density)])
+
+
+def _draw_law(ax: Axes, theory: ClosedForm, variable: str, where: Array, log_values: Array) -> None:
+    if where.size:
+        ax.plot(where, np.exp(log_values), label=f"closed form ∝ {tail_law(theory.tail, variable)}", **THEORY)
+
+
+def _draw_histogram(ax: Axes, samples: Samples, in_tau: bool) -> None:
     """Measured density with counts-based error bars; in τ it is divided by τ, as in p = ρ/τ."""
     hist = samples.histogram()
-    seen = hist.counts > 0
-    zeta = hist.centres[seen]
-    rate = np.exp(zeta) if in_tau else np.ones_like(zeta)
-    where = np.exp(-zeta) if in_tau else zeta
-    value, low, high = (rate * part[seen] for part in (hist.density, hist.low, hist.high))
-    label = f"measured, Q = {samples.zeta.size}"
-    style = {"fmt": "o", "ms": 3.5, "lw": 1, "capsize": 2, "color": COLOURS["samples"]}
-    ax.errorbar(where, value, yerr=(value - low, high - value), label=label, **style)
+    full = hist.counts > 0
+    zeta = hist.centres[full]
+    where, rate = (np.exp(-zeta), np.exp(zeta)) if in_tau else (zeta, np.ones_like(zeta))
+    value, low, high = (rate * part[full] for part in (hist.density, hist.low, hist.high))
+    label = f"measured, Q = {samples.zeta.size}, 68% bars"
+    ax.errorbar(
+        where, value, (value - low, high - value), fmt="o", ms=3.5, capsize=2, label=label, **MEASURED
+    )
 
 
 def _axes(ax: Axes | None) -> Axes:
-    return Figure(figsize=(5.5, 4), layout="constrained").subplots() if ax is None else ax
+    return Figure(figsize=(5.5, 4.2), layout="constrained").subplots() if ax is None else ax
 
 
 def _finished(ax: Axes) -> Axes:

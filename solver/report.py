@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -19,16 +20,19 @@ from solver.closed_form import ClosedForm
 from solver.crosscheck import CrossCheck
 from solver.density import StationaryDensity
 from solver.samples import Samples
+from solver.tail_form import TailForm
+from solver.tail_words import all_laws
 
 PHASES = {
     "collapsed": "intensity at or below the threshold",
     "concentrated": "β > 1: the mean time scale is finite",
     "broad": "β < 1: the mean time scale is infinite",
-    "critical": "β = 1",
+    "critical": "β = 1: the mean time scale just diverges",
+    "confined": "the drift grows without bound",
 }
 DIFFERS = (
-    "The source calls this phase light-tailed, with an exponential envelope. For the model as written, whose "
-    "drift saturates, the tail is algebraic all the same: the tempering pins it at λ. The two differ."
+    "The source calls the collapsed phase light-tailed, with an exponential envelope. The model as written, "
+    "whose drift saturates, has the algebraic tail law above all the same. The two statements differ."
 )
 
 
@@ -54,8 +58,9 @@ def summarise(
         "exponent": theory.exponent,
         "threshold": theory.threshold,
         "right_exponent": theory.right_exponent,
-        "tail": {"case": theory.tail.case, "exponent": theory.tail.exponent, "power": theory.tail.power},
-        "tail_differs_from_source": not theory.has_root,
+        "tail": _tail(theory.tail),
+        "right_tail": _tail(theory.right_tail),
+        "tail_differs_from_source": theory.phase == "collapsed" and math.isfinite(theory.tail.exponent),
         "tail_exponent": density.tail_exponent,
         "right_tail_exponent": density.right_tail_exponent,
         "checks": [
@@ -130,7 +135,7 @@ def render(summary: dict[str, Any]) -> RenderableType:
 
 def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """(label, text) lines of the summary in reading order."""
-    grid, tail = summary["grid"], summary["tail"]
+    grid = summary["grid"]
     lines = [("model", f"{summary['name']}: {describe(summary['model'])}")]
     lines.append(("phase", f"{summary['phase']} ({PHASES[summary['phase']]})"))
     if math.isfinite(summary["threshold"]):
@@ -139,7 +144,7 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
         )
     root = f"β = {summary['exponent']:.12g}" if summary["has_root"] else "none (no root β)"
     lines.append(("exponent", root))
-    lines.append(("tail law", tail_law(tail["exponent"], tail["power"])))
+    lines.append(("tail law", summary["tail"]["law"]))
     if summary["tail_differs_from_source"]:
         lines.append(("note", DIFFERS))
     lines.append(
@@ -175,20 +180,6 @@ def describe(model: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def tail_law(exponent: float, power: float) -> str:
-    """The three tail laws in words, constants left out.
-
-    >>> tail_law(0.5, 0.0)
-    'ρ ~ e^(0.5 ζ), p ~ τ^-1.5, f ~ ℓ^-0.5'
-    >>> tail_law(1.0, -1.5)
-    'ρ ~ e^(1 ζ) |ζ|^-1.5, p ~ τ^-2 (ln τ)^-1.5, f ~ ℓ^-1 (ln ℓ)^-1.5'
-    """
-    rho, p, f = (f"ρ ~ e^({exponent:.6g} ζ)", f"p ~ τ^-{1 + exponent:.6g}", f"f ~ ℓ^-{exponent:.6g}")
-    if power == 0:
-        return f"{rho}, {p}, {f}"
-    return f"{rho} |ζ|^{power:.6g}, {p} (ln τ)^{power:.6g}, {f} (ln ℓ)^{power:.6g}"
-
-
 def _words(table: dict[str, Any]) -> str:
     return ", ".join(
         f"{key} {value:g}" if isinstance(value, float) else f"{key} {_short(value)}"
@@ -202,6 +193,10 @@ def _short(value: Any) -> str:
 
 def _number(value: float, digits: int) -> str:
     return f"{value:.{digits}g}" if math.isfinite(value) else "–"
+
+
+def _tail(tail: TailForm) -> dict[str, Any]:
+    return {**asdict(tail), "meaning": tail.meaning, "law": all_laws(tail)}
 
 
 def _samples(samples: Samples) -> dict[str, Any]:

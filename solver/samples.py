@@ -99,14 +99,16 @@ class Samples:
     def histogram(self, bins: int | None = None) -> Histogram:
         """Histogram in ζ; error bars are the central 68.3% Poisson interval of each count (Garwood 1936).
 
-        Without `bins` the width is that of Freedman and Diaconis, 2 IQR / Q^(1/3), with at most 60 bins.
+        Without `bins` the width is that of Freedman and Diaconis, 2 IQR / Q^(1/3), or that of Sturges,
+        range / (1 + log2 Q), if that is finer; at most 60 bins. `bins` asks for a number of bins.
         """
         size = self.zeta.size
         if bins is None:
             low, high = np.quantile(self.zeta, [0.25, 0.75])
             width, span = 2 * (high - low) * size ** (-1 / 3), self.zeta[-1] - self.zeta[0]
             wanted = math.ceil(span / width) if width > 0 and span < MAX_BINS * width else MAX_BINS
-            bins = max(1, min(wanted, MAX_BINS, size))
+            sturges = 1 + math.ceil(math.log2(size))
+            bins = min(max(wanted, sturges), MAX_BINS, size)
         counts, edges = np.histogram(self.zeta, bins=bins)
         # P(count <= n | mean) = 1 - P(n + 1, mean) with P the regularised lower incomplete gamma function
         tail = 0.5 * (1 - ONE_SIGMA)

@@ -1,0 +1,164 @@
+"""Where the nodes go: the first spacing and the domain, from the model's own lengths.
+
+Three lengths matter: the one over which the drift changes, the one at which noise and drift balance near the peak,
+and (without jumps) the steepest slope of ρ. The domain ends where the drift has become constant (an open edge, no
+truncation at all) or, if that comes first, well beyond the body of the density.
+
+The catch: these are starting points, and cheap ones. What they miss shows in the comparison of levels and of domains,
+on which alone the error estimate rests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.optimize
+
+from solver.grid import Grid
+from solver.model import Model
+
+# A drift counts as constant where it differs from its limit by this fraction of rtol (design section 4).
+_FLAT = 1e-2
+# The body of a density: everything between the two points with this mass beyond (the contract of rtol).
+BODY = 1e-12
+# Spacing in units of the smallest length at rtol 1e-8 (measured: tanh drift, width 1, error 1e-9 to 1e-8 at order 8).
+_FINEST = 0.12
+# A slope S of ln ρ is resolved when S h is below this.
+_STEEP = 0.5
+# tempering × spacing at most this: the lattice corrections are a series in it, and the jumps have that length too.
+_TEMPERED = 0.5
+# Points of a scan of the drift: enough to see a width of 1/200 of the stretch, the rest is found by the levels.
+_SCAN = 1001
+# Half-width of the first domain in logarithms of ρ: the body and as much again as the wanted accuracy asks for.
+_FIRST_DEPTH = -np.log(BODY)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The interval that carries nodes, and what its ends mean.
+
+    `centre` lies on a node of every grid; `settled` says for each side that nothing is left to test: the drift is
+    constant beyond. `assumptions` are sentences for the result.
+    """
+
+    left: float
+    right: float
+    centre: float
+    edges: tuple[str, str]
+    settled: tuple[bool, bool]
+    assumptions: tuple[str, ...]
+
+    def grid(self, spacing: float) -> Grid:
+        """Nodes of about this spacing or finer: the centre is a node and both ends are whole steps away."""
+        before = int(np.ceil((self.centre - self.left) / spacing - 1e-9))
+        after = int(np.ceil((self.right - self.centre) / spacing - 1e-9))
+        left, right = self.centre - before * spacing, self.centre + after * spacing
+        return Grid(left, right, before + after + 1, self.edges)
+
+    def widened(self, factor: float) -> Domain:
+        """The sides that are not settled, moved away from the centre."""
+        left = self.left if self.settled[0] else self.centre - factor * (self.centre - self.left)
+        right = self.right if self.settled[1] else self.centre + factor * (self.right - self.centre)
+        return replace(self, left=left, right=right)
+
+
+def first_domain(model: Model, rtol: float) -> Domain:
+    """Ends where the drift is constant to `rtol`, or where a rough ln ρ has fallen far below the body."""
+    drift = model.drift
+    zeros = drift.sign_changes()
+    centre = float(drift.breaks[0] if drift.breaks else zeros[zeros.size // 2])
+    depth = _FIRST_DEPTH - 0.5 * np.log(rtol)
+    ends, edges, settled, assumptions = [], [], [], list(drift.assumed)
+    for side, limit in ((-1, drift.left_limit), (1, drift.right_limit)):
+        outermost = float(zeros[0] if side < 0 else zeros[-1])
+        bounded = bool(np.isfinite(limit))
+        reach = drift.plateau_reach(_FLAT * rtol * abs(limit))[0 if side < 0 else 1] if bounded else side * np.inf
+        deep = _depth_reached(model, outermost, side, depth)
+        flat = abs(reach - outermost) <= 2 * abs(deep - outermost)
+        ends.append(side * max(side * reach, side * outermost) if flat else deep)
+        edges.append("open" if bounded and model_has_tail(model) else "stop")
+        settled.append(flat and edges[-1] == "open")
+        if bounded and not flat:
+            assumptions.append(
+                f"drift taken as its limit {limit:g} beyond the {'left' if side < 0 else 'right'} edge, which it "
+                "approaches slowly; the edge lies beyond the body of the density"
+            )
+    scale = _least_width(model)
+    left = min(ends[0], centre - scale, float(zeros[0]) - scale)
+    right = max(ends[1], centre + scale, float(zeros[-1]) + scale)
+    return Domain(left, right, centre, (edges[0], edges[1]), (settled[0], settled[1]), tuple(assumptions))
+
+
+def model_has_tail(model: Model) -> bool:
+    """Is the tail beyond a plateau exponential, so that an open edge can close it? Not for λ = 0."""
+    return model.jumps is None or model.jumps.tempering > 0
+
+
+def first_spacing(model: Model, domain: Domain, rtol: float, order: int) -> float:
+    """The spacing at which a scheme of this order should reach `rtol`, for a smooth model."""
+    spacing = _FINEST * min(model.drift.length_scale, _balance(model)) * (max(rtol, 1e-12) / 1e-8) ** (1 / order)
+    if model.jumps is not None and model.jumps.tempering > 0:
+        spacing = min(spacing, _TEMPERED / model.jumps.tempering)
+    if model.jumps is None:
+        spacing = min(spacing, _STEEP * model.diffusion / _steepest(model, domain))
+    return float(min(spacing, (domain.right - domain.left) / 16))
+
+
+def _steepest(model: Model, domain: Domain) -> float:
+    """The largest |F| within the body of pure diffusion."""
+    zeta = np.linspace(domain.left, domain.right, _SCAN)
+    drift = model.drift(zeta)
+    potential = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(zeta) * (drift[1:] + drift[:-1]))]) / model.diffusion
+    return float(np.abs(drift[potential > potential.max() + np.log(BODY)]).max())
+
+
+def _balance(model: Model) -> float:
+    """The length ℓ at which the noise of both kinds undoes the drift's contraction: η_G/ℓ² + |symbol(1/ℓ)| = |F'|.
+
+    F' is taken around the points where F vanishes, away from its breaks.
+    """
+    zeros, width = model.drift.sign_changes(), _least_width(model)
+    zeta = np.linspace(zeros[0] - width, zeros[-1] + width, _SCAN)
+    step = zeta[1] - zeta[0]
+    slope = np.abs(np.diff(model.drift(zeta)) / step)
+    smooth = np.all([(zeta[1:] < x) | (zeta[:-1] > x) for x in model.drift.breaks], axis=0)
+    contraction = float(np.max(slope, where=smooth, initial=0.0))
+    if contraction == 0:
+        return np.inf
+
+    def excess(log_length: float) -> float:
+        k = np.exp(-log_length)
+        noise = model.diffusion * k * k
+        if model.jumps is not None:
+            noise -= float(model.jumps.symbol(k))
+        return float(np.log(noise / contraction)) if noise > 0 else -1e3
+
+    low, high = -60.0, 60.0  # lengths from 1e-26 to 1e26; small α alone balances at none of them, which is no length
+    if excess(low) < 0:
+        return np.inf
+    return float(np.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-3))) if excess(high) < 0 else np.inf
+
+
+def _least_width(model: Model) -> float:
+    """A domain is at least this wide on either side: a few drift widths, or of the noise's own length."""
+    scale = model.drift.length_scale
+    return float(scale if np.isfinite(scale) else 1.0)
+
+
+def _depth_reached(model: Model, start: float, side: int, depth: float) -> float:
+    """Where a rough ln ρ, integrated outwards from `start`, has fallen by `depth`; doubling steps."""
+    cap = np.inf if model.jumps is None else model.jumps.tempering
+    step, position, fallen = 1e-3 * _least_width(model), start, 0.0
+    speed = abs(float(model.drift(start + side * _least_width(model))))
+    thinned = 0.0  # a growing drift thins the density out: ρ is about flux / |F|
+    while fallen + thinned < depth and abs(position - start) < 1e7:
+        points = position + side * step * np.linspace(0, 1, 33)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = -side * model.drift(points) / model.diffusion
+        slope = np.minimum(np.where(np.isnan(slope), 0.0, slope), cap)
+        fallen += float(np.trapezoid(slope, dx=step / 32))
+        position += side * step
+        thinned = np.log(max(1.0, abs(float(model.drift(position))) / speed)) if speed > 0 else 0.0
+        step *= 1.3
+    return position

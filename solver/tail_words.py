@@ -1,0 +1,54 @@
+"""The three tail laws that one TailForm stands for, in words for a summary line or a legend.
+
+The catch: the law of the envelope is not always the law of the time scales with Γ in front. Without an
+exponential (λ = 0) f(ℓ) is the mass of ρ below -ln ℓ, which has one power of the depth more.
+"""
+
+from __future__ import annotations
+
+import math
+
+from solver.tail_form import TailForm
+
+
+def power_of_depth(tail: TailForm, variable: str) -> float:
+    """The power of |ζ|, ln τ or ln ℓ in the law of ρ ("zeta"), p ("tau") or f ("lag")."""
+    return tail.power + (1.0 if variable == "lag" and tail.exponent == 0 else 0.0)
+
+
+def tail_law(tail: TailForm, variable: str) -> str:
+    """The law of ρ ("zeta"), p ("tau") or f ("lag") far out, constants left out.
+
+    >>> tail_law(TailForm("root", 0.5, 0.0), "zeta"), tail_law(TailForm("root", 0.5, 0.0), "tau")
+    ('e^(0.5 ζ)', 'τ^-1.5')
+    >>> tail_law(TailForm("tempered", 1.0, -1.5), "lag"), tail_law(TailForm("stable", 0.0, -1.5), "lag")
+    ('ℓ^-1 (ln ℓ)^-1.5', '(ln ℓ)^-0.5')
+    """
+    if not math.isfinite(tail.exponent):
+        return str(tail)
+    depth = {"zeta": "|ζ|", "tau": "(ln τ)", "lag": "(ln ℓ)"}[variable]
+    power = power_of_depth(tail, variable)
+    factors = []
+    if variable == "tau":
+        factors.append(f"τ^-{1 + tail.exponent:.4g}")
+    elif tail.exponent:
+        factors.append(f"e^({tail.exponent:.4g} ζ)" if variable == "zeta" else f"ℓ^-{tail.exponent:.4g}")
+    if power:
+        factors.append(f"{depth}^{power:.4g}")
+    if tail.log_power:
+        factors.append(f"(ln {depth})^{tail.log_power}")
+    return " ".join(factors) + (" / |F|" if tail.over_drift else "")
+
+
+def all_laws(tail: TailForm) -> str:
+    """ρ, p and f on one line.
+
+    >>> all_laws(TailForm("threshold", 1.0, 0.0, log_power=-1))
+    'ρ ~ e^(1 ζ) (ln |ζ|)^-1, p ~ τ^-2 (ln (ln τ))^-1, f ~ ℓ^-1 (ln (ln ℓ))^-1'
+    >>> all_laws(TailForm("confined", math.inf, 0.0))
+    'faster than any exponential'
+    """
+    if not math.isfinite(tail.exponent):
+        return str(tail)
+    names = {"ρ": "zeta", "p": "tau", "f": "lag"}
+    return ", ".join(f"{name} ~ {tail_law(tail, variable)}" for name, variable in names.items())

@@ -1,0 +1,50 @@
+"""What several test modules need: two solutions, each solved once per run, and a quiet terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Printed text must not depend on the terminal the tests are started from."""
+    for name in ("COLUMNS", "LINES", "FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.fixture(scope="session")
+def baseline() -> Any:
+    """The model all quoted numbers belong to: β = 1.2673600490625978, concentrated."""
+    from solver.drifts import TanhDrift
+    from solver.jumps import TemperedStableJumps
+    from solver.model import Model
+
+    jumps = TemperedStableJumps(intensity=0.4, stability=1.5, tempering=2.2)
+    return Model(drift=TanhDrift(plateau=1.0, center=0.0, width=1.0), diffusion=0.3, jumps=jumps)
+
+
+@pytest.fixture(scope="session")
+def baseline_density(baseline: Any) -> Any:
+    """The stationary density of the baseline, at the default accuracy."""
+    from solver.stationary import solve_stationary
+
+    return solve_stationary(baseline)
+
+
+@pytest.fixture(scope="session")
+def below_density() -> Any:
+    """A model below its threshold (no root): its tail is pinned at λ = 1."""
+    from solver.drifts import TanhDrift
+    from solver.jumps import TemperedStableJumps
+    from solver.model import Model
+    from solver.stationary import solve_stationary
+
+    jumps = TemperedStableJumps(intensity=0.2, stability=0.5, tempering=1.0)
+    drift = TanhDrift(plateau=1.0, center=0.0, width=1.0)
+    return solve_stationary(Model(drift=drift, diffusion=0.1, jumps=jumps))

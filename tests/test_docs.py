@@ -1,0 +1,107 @@
+"""What the documents say is run: Python blocks, `zetafp` commands, the test command; and links are followed.
+
+Python blocks of one file share a namespace from top to bottom, as a reader would type them. A command that is
+meant to fail says so in a comment: `zetafp solve nonsense    # exit status 2`. A TOML block whose first line is
+`# name.toml` is a file that the commands may name.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+from typer.testing import CliRunner
+
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), ROOT / "benchmarks" / "README.md"])
+DOCUMENTS = [path for path in DOCUMENTS if path.exists()]
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+STATUS = re.compile(r"#\s*exit status (\d+)")
+
+
+def blocks(path: Path, *languages: str) -> list[str]:
+    """Fenced code blocks of a document in the given languages, in order."""
+    text = path.read_text(encoding="utf-8")
+    return [body for language, body in FENCE.findall(text) if language in languages]
+
+
+def commands(path: Path) -> list[tuple[str, int]]:
+    """(line, expected exit status) of every `zetafp` command a document shows."""
+    found = []
+    for block in blocks(path, "console", "bash", "sh"):
+        for line in block.splitlines():
+            command = line.removeprefix("$ ").strip()
+            if command.startswith("zetafp "):
+                status = STATUS.search(command)
+                found.append((command.split(" #")[0].strip(), int(status[1]) if status else 0))
+    return found
+
+
+def named(paths: list[Path]) -> dict[str, Any]:
+    return {"argvalues": paths, "ids": [str(path.relative_to(ROOT)) for path in paths]}
+
+
+@pytest.mark.parametrize("path", **named([path for path in DOCUMENTS if blocks(path, "python")]))
+def test_python_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "documentation"}
+    for number, block in enumerate(blocks(path, "python"), start=1):
+        exec(compile(block, f"{path.name}, Python block {number}", "exec"), namespace)
+
+
+@pytest.mark.parametrize("path", **named([path for path in DOCUMENTS if commands(path)]))
+def test_commands_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from solver.cli import app
+
+    # the reader stands in a clone: files the commands name are there
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(path, "toml"):
+        name = re.match(r"#\s*(\S+\.toml)", block)
+        if name:
+            Path(name[1]).write_text(block, encoding="utf-8")
+    for command, status in commands(path):
+        result = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert result.exit_code == status, f"{command}\n{result.output}\n{result.exception!r}"
+
+
+def test_the_ci_runs_the_test_command_of_the_readme() -> None:
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    shown = "\n".join(blocks(ROOT / "README.md", "console", "bash", "sh")).splitlines()
+    tests = [line for line in shown if "pytest" in line]
+    assert len(tests) == 1
+    assert [line for line in ci if line and not line.startswith("#")][-1] == tests[0]
+
+
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+
+
+@pytest.mark.parametrize("path", **named(DOCUMENTS))
+def test_links_lead_somewhere(path: Path) -> None:
+    targets = [target for target in LINK.findall(path.read_text(encoding="utf-8")) if "://" not in target]
+    assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_equations_are_numbered_in_order() -> None:
+    theory = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+    numbers = [int(number) for number in re.findall(r"  \((\d+)\)$", theory, re.MULTILINE)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    everywhere = [path.read_text(encoding="utf-8") for path in [*DOCUMENTS, *ROOT.glob("solver/*.py")]]
+    cited = {int(number) for text in everywhere for number in re.findall(r"eq\. (\d+)", text)}
+    assert cited <= set(numbers)
+
+
+def test_a_failing_block_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Negative control: the reader of documents finds blocks and does not swallow what they raise."""
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\nx = 1\n```\ntext\n```python\nassert x == 2\n```\n"
+        "```console\n$ zetafp solve a    # exit status 2\n```\n"
+    )
+    assert len(blocks(page, "python")) == 2
+    assert commands(page) == [("zetafp solve a", 2)]
+    with pytest.raises(AssertionError):
+        test_python_blocks_run(page, tmp_path, monkeypatch)
