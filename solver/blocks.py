@@ -54,6 +54,7 @@ class Scheme:
     right: Sends
     left: Sends
     reach: float  # distance in nodes to which the far jumps are exact
+    tempering: float  # decay rate of the jump density, which no density exceeds; inf without jumps
 
     @property
     def m(self) -> int:
@@ -131,12 +132,12 @@ def build_scheme(
     even = diffusion * second / spacing**2
     if jumps is None:
         none = Sends(np.zeros(0), np.zeros(0))
-        return Scheme(spacing, first / spacing, even, none, none, np.inf)
+        return Scheme(spacing, first / spacing, even, none, none, np.inf, np.inf)
     near = jumps.lattice_corrections(spacing, m)
     even = even + np.concatenate([near[::-1], [-2 * near.sum()], near])
     far = jumps.exponential_sum(spacing, reach)
     sends = Sends(far.weights, far.log_ratios)
-    return Scheme(spacing, first / spacing, even, sends, sends, reach)
+    return Scheme(spacing, first / spacing, even, sends, sends, reach, jumps.tempering)
 
 
 @dataclass(frozen=True, eq=False)

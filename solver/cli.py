@@ -1,25 +1,20 @@
-"""The command line: `zetafp solve` and what its exit status means.
+"""The command line: `zetafp solve`, from the words of the user to the files and back to an exit status.
 
-0 fine, 1 a check failed, 2 bad input or no stationary density, 3 not converged, 130 interrupted. Every
-error the package raises on purpose becomes one paragraph on stderr; anything else is a defect and keeps
-its traceback. Matplotlib is imported only when a figure is drawn, so that `zetafp --help` stays quick.
+The catch: what a command costs to start. Matplotlib is imported only when a figure is drawn, so that
+`--help`, `--list` and every complaint come at once.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, RenderableType
-from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
@@ -29,16 +24,12 @@ from solver.closed_form import ClosedForm, closed_form
 from solver.config import parse_toml
 from solver.crosscheck import cross_check
 from solver.density import StationaryDensity
-from solver.errors import ModelError, NoStationaryDensityError, NotConvergedError
+from solver.errors import NotConvergedError
 from solver.model import Model
 from solver.presets import load_preset, preset_names, preset_text
-from solver.samples import Samples, SamplesError, read_samples
+from solver.samples import Samples, read_samples
 from solver.stationary import solve_stationary
-
-CHECK_FAILED, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
-
-# Most solves end sooner; a status that flashes by is noise.
-QUIET_SECONDS = 2.0
+from solver.terminal import CHECK_FAILED, fail, progress_on_stderr, show, with_statuses
 
 app = typer.Typer(
     help="Stationary laws of log decay rates under drift, diffusion and tempered stable jumps.",
@@ -69,32 +60,6 @@ def main() -> None:
         # a terminal without Greek letters shows question marks instead of ending the run
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     app(prog_name="zetafp")
-
-
-def with_statuses(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn the errors raised on purpose into one paragraph on stderr and an exit status."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> None:
-        try:
-            command(*args, **kwargs)
-        except (ModelError, NoStationaryDensityError, SamplesError) as problem:
-            fail(str(problem), BAD_INPUT)
-        except OSError as problem:
-            place = f"{problem.filename}: " if problem.filename else ""
-            fail(f"{place}{problem.strerror or problem}", BAD_INPUT)
-        except NotConvergedError as problem:
-            fail(f"{problem} (best error estimate: {problem.estimate:.2g})", NOT_CONVERGED)
-        except KeyboardInterrupt:
-            fail("interrupted; no file was changed", INTERRUPTED)
-
-    return wrapped
-
-
-def fail(message: str, status: int) -> None:
-    """Print one paragraph on stderr and leave with `status`."""
-    Console(stderr=True).print(f"zetafp: {message}", style="red", markup=False, highlight=False)
-    raise typer.Exit(status)
 
 
 def show_version(wanted: bool) -> None:
@@ -133,7 +98,7 @@ def solve(
 ) -> None:
     """Solve for the stationary density of a model and check it against the closed form."""
     if list_presets:
-        show_text(preset_table())
+        show(preset_table())
         return
     if out is not None:
         outputs.refuse_file(out)
@@ -163,18 +128,27 @@ def solve(
     files: list[Path] = []
     if out is not None and failure is None:
         files = write_files(out, density, theory, summary, plot, measured)
-    show(summary, files, json)
+    show_summary(summary, files, json)
     if failure is not None:
         raise failure
     if not check.passed:
-        fail("the solution and the closed form disagree by more than the error estimate", CHECK_FAILED)
+        fail("; ".join(failed_rows(summary)), CHECK_FAILED)
+
+
+def failed_rows(summary: dict[str, Any]) -> list[str]:
+    """What each failed check found and what it allows."""
+    return [
+        f"check failed: {row['source']} differs from the closed form by {row['difference']:.2g} where "
+        f"{row['tolerance']:.2g} is allowed ({row['reason']})"
+        for row in summary["checks"]
+        if not row["passed"]
+    ]
 
 
 def find_model(source: str) -> tuple[str, Model]:
     """The name to show and the model: a file if the word looks like one, else a preset."""
-    path = Path(source)
-    if path.suffix == ".toml" or len(path.parts) > 1:
-        return path.name, Model.from_toml(path)
+    if source.endswith(".toml") or os.sep in source:
+        return Path(source).name, Model.from_toml(source)
     return source, load_preset(choice("preset", source, preset_names()))
 
 
@@ -215,41 +189,11 @@ def write_files(
     return outputs.write_all(out, writers)
 
 
-def show(summary: dict[str, Any], files: list[Path], as_json: bool) -> None:
+def show_summary(summary: dict[str, Any], files: list[Path], as_json: bool) -> None:
     """The summary on stdout, as text or as JSON."""
     if as_json:
         typer.echo(report.to_json(summary))
         return
-    show_text(report.render(summary))
+    show(report.render(summary))
     if files:
-        show_text(Text(f"\nwritten to {files[0].parent}: {', '.join(path.name for path in files)}"))
-
-
-def show_text(content: RenderableType) -> None:
-    """Print on stdout without the blanks that rich pads lines with: they wrap badly in a narrower window."""
-    console = Console()
-    with console.capture() as captured:
-        console.print(content)
-    typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
-
-
-@contextmanager
-def progress_on_stderr() -> Iterator[Callable[[int, int, float], None] | None]:
-    """A status line on stderr after QUIET_SECONDS, on a terminal only; yields the callable that feeds it."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    status = Status("solving", console=console)
-    timer = threading.Timer(QUIET_SECONDS, status.start)
-    timer.daemon = True
-    timer.start()
-
-    def progress(level: int, nodes: int, estimate: float) -> None:
-        status.update(f"solving: level {level}, {nodes} nodes, error estimate {estimate:.1g}")
-
-    try:
-        yield progress
-    finally:
-        timer.cancel()
-        status.stop()
+        show(Text(f"\nwritten to {files[0].parent}: {', '.join(path.name for path in files)}"))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from solver.checks import choice, shown, suggestion
-from solver.drifts import DRIFTS, CallableDrift, Drift
+from solver.drifts import DRIFTS, CallableDrift, Drift, TabulatedDrift
 from solver.errors import ModelError
 from solver.files import read_columns, read_text
 
@@ -87,21 +87,31 @@ def build_drift(table: Any, folder: Path) -> Drift:
     """The drift of a [drift] table; a `file` of a tabulated one is looked for in `folder`."""
     check_table(table, "drift")
     if "kind" not in table:
-        raise ModelError(f"drift.kind: missing; one of {', '.join(_writable())}")
+        found = ", ".join(table) or "nothing"
+        raise ModelError(f"drift.kind: missing (found {found}); one of {', '.join(_writable())}")
     if table["kind"] == CallableDrift.kind:
         raise ModelError(f"drift.kind = {CallableDrift.kind!r}: {NO_FUNCTION}")
     form = DRIFTS[choice("drift.kind", table["kind"], _writable())]
     rest = {key: value for key, value in table.items() if key != "kind"}
-    if TABLE_FILE in rest and form.kind == "table":
-        name = rest.pop(TABLE_FILE)
-        if "zeta" in rest or "values" in rest:
-            raise ModelError("drift.file: give either a file or the lists zeta and values, not both")
-        if not isinstance(name, str):
-            raise ModelError(f"drift.file = {shown(name)}: must be the name of a CSV file")
-        rest["zeta"], rest["values"] = read_columns(folder / name, ("zeta", "value"))
-    elif form.kind == "table" and not rest:
-        raise ModelError("drift: a table needs the lists zeta and values, or a CSV file named in `file`")
+    if form is TabulatedDrift:
+        rest = _columns(rest, folder)
     return build(form, rest, "drift")
+
+
+def _columns(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The keys of a tabulated drift with the lists in place of the name of their file."""
+    check_keys(table, ("zeta", "values", TABLE_FILE), "drift")
+    if not table:
+        raise ModelError("drift: a table needs the lists zeta and values, or a CSV file named in `file`")
+    if TABLE_FILE not in table:
+        return table
+    name = table[TABLE_FILE]
+    if len(table) > 1:
+        raise ModelError("drift.file: give either a file or the lists zeta and values, not both")
+    if not isinstance(name, str):
+        raise ModelError(f"drift.file = {shown(name)}: must be the name of a CSV file")
+    zeta, values = read_columns(folder / name, ("zeta", "value"))
+    return {"zeta": zeta, "values": values}
 
 
 def check_table(table: Any, where: str) -> None:

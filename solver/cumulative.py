@@ -156,13 +156,14 @@ class LowerMass:
         guess[known] = low[known] + inner.spacing * np.minimum(fraction, 1.0)
         outside = cell < 0
         if side is not None and outside.any():
-            depth = 1.0 + 2.0 * (table[0] - target[outside]) / side.exponent
+            fall = (table[0] - target[outside]) * np.exp(table[0] - inner.log_density[0])
+            depth = inner.spacing + 2 * fall
             for _ in range(_STEPS):
                 short = self._on_grid(inner.left - depth) >= target[outside]
                 if not short.any():
                     break
                 depth = np.where(short, 2 * depth, depth)
             low[outside], high[outside] = inner.left - depth, inner.left
-            guess[outside] = inner.left - (table[0] - target[outside]) / side.exponent
+            guess[outside] = inner.left - fall
         return low, high, guess
 

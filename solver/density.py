@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from solver.archive import write_archive
 from solver.distribution import Distribution, elementwise, log_probability
 from solver.envelope import Envelope, envelope
+from solver.evidence import ErrorEstimate, Level
 from solver.grid import Grid
 from solver.interpolant import Array, Interpolant
 from solver.model import Model
@@ -29,43 +30,6 @@ from solver.timescales import TimescaleSpectrum
 
 FORMAT = "zetafp density"
 VERSION = 1
-
-
-@dataclass(frozen=True)
-class ErrorEstimate:
-    """Error of ln ρ: `body` between the two limits, growing linearly with the distance beyond them.
-
-    >>> error = ErrorEstimate(1e-9, 1e-11, 0.0, -10.0, 10.0)
-    >>> error([-110.0, 0.0])
-    array([2.e-09, 1.e-09])
-    """
-
-    body: float
-    left_slope: float = 0.0
-    right_slope: float = 0.0
-    left_limit: float = -np.inf
-    right_limit: float = np.inf
-
-    def __call__(self, zeta: ArrayLike) -> Array:
-        """The estimated error of ln ρ(ζ), same shape."""
-        z = np.asarray(zeta, dtype=float)
-        left, right = np.maximum(0.0, self.left_limit - z), np.maximum(0.0, z - self.right_limit)
-        total = np.full(z.shape, self.body) + np.where(np.isnan(z), np.nan, 0.0)
-        for slope, depth in ((self.left_slope, left), (self.right_slope, right)):
-            if slope != 0:  # a zero slope stays zero at any depth, infinite ones included
-                total = total + slope * depth
-        return total[()]
-
-
-@dataclass(frozen=True)
-class Level:
-    """One refinement level: spacing, nodes, error estimate, observed order and the time it took."""
-
-    spacing: float
-    nodes: int
-    estimate: float
-    order_observed: float
-    seconds: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)

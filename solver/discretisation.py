@@ -18,18 +18,24 @@ import scipy.optimize
 from solver.grid import Grid
 from solver.model import Model
 
-# A drift counts as constant where it differs from its limit by this fraction of rtol (design section 4).
-_FLAT = 1e-2
+# A drift counts as constant where it differs from its limit by this fraction of rtol: the step that is left at the
+# edge shows in ln ρ as the same fraction (pure jumps, measured), ten times less than an edge may cost.
+FLAT = 1e-3
 # The body of a density: everything between the two points with this mass beyond (the contract of rtol).
 BODY = 1e-12
 # Spacing in units of the smallest length at rtol 1e-8 (measured: tanh drift, width 1, error 1e-9 to 1e-8 at order 8).
 _FINEST = 0.12
+# The coarsest of the three levels that an observed order takes, in units of the finest.
+_FIRST = 4.0
 # A slope S of ln ρ is resolved when S h is below this.
 _STEEP = 0.5
-# tempering × spacing at most this: the lattice corrections are a series in it, and the jumps have that length too.
-_TEMPERED = 0.5
+# tempering × spacing at most this on the coarsest level: the lattice corrections are a series in it that needs 1.
+_TEMPERED = 0.9
 # Points of a scan of the drift: enough to see a width of 1/200 of the stretch, the rest is found by the levels.
 _SCAN = 1001
+# A plateau within this many drift widths is worth the nodes: a drift that decays exponentially is flat to 1e-15 within
+# 20; one that does not has none within reach, and the domain ends beyond the body instead.
+_WIDE = 60.0
 # Half-width of the first domain in logarithms of ρ: the body and as much again as the wanted accuracy asks for.
 _FIRST_DEPTH = -np.log(BODY)
 
@@ -73,11 +79,12 @@ def first_domain(model: Model, rtol: float) -> Domain:
     for side, limit in ((-1, drift.left_limit), (1, drift.right_limit)):
         outermost = float(zeros[0] if side < 0 else zeros[-1])
         bounded = bool(np.isfinite(limit))
-        reach = drift.plateau_reach(_FLAT * rtol * abs(limit))[0 if side < 0 else 1] if bounded else side * np.inf
+        tolerance = FLAT * rtol * abs(limit) / max(1.0, _steepest_tail(model, limit) * _least_width(model))
+        reach = drift.plateau_reach(tolerance)[0 if side < 0 else 1] if bounded else side * np.inf
         deep = _depth_reached(model, outermost, side, depth)
-        flat = abs(reach - outermost) <= 2 * abs(deep - outermost)
+        flat = abs(reach - outermost) <= max(2 * abs(deep - outermost), _WIDE * _least_width(model))
         ends.append(side * max(side * reach, side * outermost) if flat else deep)
-        edges.append("open" if bounded and model_has_tail(model) else "stop")
+        edges.append("open" if bounded and _has_tail(model) else "stop")
         settled.append(flat and edges[-1] == "open")
         if bounded and not flat:
             assumptions.append(
@@ -90,18 +97,24 @@ def first_domain(model: Model, rtol: float) -> Domain:
     return Domain(left, right, centre, (edges[0], edges[1]), (settled[0], settled[1]), tuple(assumptions))
 
 
-def model_has_tail(model: Model) -> bool:
+def _steepest_tail(model: Model, limit: float) -> float:
+    """A bound of the decay rate beyond a plateau, which turns an error of the drift into one of ln ρ."""
+    diffusive = abs(limit) / model.diffusion if model.diffusion > 0 else np.inf
+    return diffusive if model.jumps is None else min(diffusive, model.jumps.tempering)
+
+
+def _has_tail(model: Model) -> bool:
     """Is the tail beyond a plateau exponential, so that an open edge can close it? Not for λ = 0."""
     return model.jumps is None or model.jumps.tempering > 0
 
 
 def first_spacing(model: Model, domain: Domain, rtol: float, order: int) -> float:
-    """The spacing at which a scheme of this order should reach `rtol`, for a smooth model."""
-    spacing = _FINEST * min(model.drift.length_scale, _balance(model)) * (max(rtol, 1e-12) / 1e-8) ** (1 / order)
+    """The spacing of the coarsest level: `_FIRST` times the one at which a smooth model should reach `rtol`."""
+    spacing = _FIRST * _FINEST * min(model.drift.length_scale, _balance(model)) * (max(rtol, 1e-12) / 1e-8) ** (1 / order)
     if model.jumps is not None and model.jumps.tempering > 0:
         spacing = min(spacing, _TEMPERED / model.jumps.tempering)
     if model.jumps is None:
-        spacing = min(spacing, _STEEP * model.diffusion / _steepest(model, domain))
+        spacing = min(spacing, _FIRST * _STEEP * model.diffusion / _steepest(model, domain))
     return float(min(spacing, (domain.right - domain.left) / 16))
 
 

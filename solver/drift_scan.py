@@ -43,7 +43,7 @@ def scan_points(scale: float, breaks: tuple[float, ...] = ()) -> FloatArray:
 
 
 def crossings(function: Function, points: FloatArray, values: FloatArray) -> FloatArray:
-    """Where a function sampled as `values` at `points` changes sign; where several samples are zero, their middle.
+    """Where a function sampled as `values` at `points` changes sign; of several zero samples, the middle.
 
     >>> points = scan_points(1.0)
     >>> crossings(lambda z: z - z**3, points, points - points**3).tolist()

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
 from solver.checks import numbers
@@ -38,6 +39,10 @@ class TabulatedDrift(Drift):
     kind: ClassVar[str] = "table"
     zeta: tuple[float, ...]
     values: tuple[float, ...]
+
+    if TYPE_CHECKING:  # the constructor takes any list or array of numbers; the fields are always tuples
+
+        def __init__(self, zeta: ArrayLike, values: ArrayLike) -> None: ...
 
     def __post_init__(self) -> None:
         self._store(zeta=numbers("zeta", self.zeta), values=numbers("values", self.values))

@@ -25,16 +25,16 @@ from solver.nullvector import NullVector, normalised
 
 Array = NDArray[np.float64]
 
-# σ in units of the drift's mean speed over the grid's width. GMRES reaches ε|A|/σ, so that the error of ρ, ε|A| over
-# the slowest relaxation, does not depend on σ: 0.01 to 10 agree within 3. From 10 on ARPACK needs restarts.
+# σ in units of the drift's typical speed over the grid's width. GMRES reaches ε|A|/σ, so that the error of ρ,
+# ε|A| over the slowest relaxation, does not depend on σ: 0.01 to 10 agree within 3. From 10, ARPACK restarts.
 SHIFT = 0.1
 BAND = 16  # nodes of jumps in the preconditioner: 5 to 30 iterations; 64 halves them, but its LU costs more
 ROUNDINGS = 10.0  # GMRES stops at this many times ε|A|/σ, what rounding of the product leaves anyway
 TIGHTEST = 1e-13  # and at no less than this, where its own recurrences stop being reliable
 RESTART, CYCLES = 60, 10  # Krylov vectors of GMRES and its restarts: 600 iterations, 20 times the worst seen
 ARNOLDI = 8  # Krylov vectors of ARPACK: with 20, its default, twice the solves and nothing gained
-ARNOLDI_CYCLES = 60  # restarts of ARPACK: a relaxation a thousand times slower than the guess behind σ took 35
-NULL = 1e-4  # an eigenvalue counts as zero below this share of σ; rounding leaves 3e-8 (80 001 nodes, h = 0.0025)
+ARNOLDI_CYCLES = 60  # restarts of ARPACK: 17 were needed with σ a hundred times too large (two wells)
+NULL = 1e-4  # an eigenvalue counts as zero below this share of σ; rounding leaves 3e-8 at 80 001 nodes
 
 
 def null_vector(model: Model, grid: Grid, order: int = 8) -> NullVector:
@@ -70,8 +70,8 @@ def null_vector(model: Model, grid: Grid, order: int = 8) -> NullVector:
         ) from problem
     if not abs(values[0]) <= NULL * inverse.shift:
         raise NotConvergedError(
-            f"eigs: the eigenvalue found is {values[0]:.3g}, not zero (shift {inverse.shift:.3g}): the spacing "
-            f"{grid.spacing:.3g} does not resolve the model; take a smaller one"
+            f"eigs: the eigenvalue found is {values[0]:.3g}, not zero (shift {inverse.shift:.3g}): the "
+            f"spacing {grid.spacing:.3g} does not resolve the model; take a smaller one"
         )
     rho = inverse.solve(vectors[:, 0].real)  # one more inverse iteration: ARPACK stops at its own tolerance
     rho /= rho[np.argmax(np.abs(rho))]
@@ -107,19 +107,22 @@ class ShiftedInverse:
         if failed:
             reached = float(np.linalg.norm(self._shifted.matvec(x) - b) / np.linalg.norm(b))
             raise NotConvergedError(
-                f"eigs: GMRES stopped at a relative residual of {reached:.2g} instead of {self.tolerance:.2g}, "
+                f"eigs: GMRES stopped at a relative residual of {reached:.2g}, not {self.tolerance:.2g}, "
                 f"after {RESTART * CYCLES} iterations (shift {self.shift:.3g}); use method elimination"
             )
         return np.asarray(x)
 
 
 def _slow_rate(generator: Generator) -> float:
-    """Mean |F| over the grid's width: an order of magnitude for the slowest relaxation, in 1/time."""
-    grid = generator.grid
-    rate = float(np.mean(np.abs(generator.drift))) / (grid.right - grid.left)
-    if not rate > 0.0:
-        raise ModelError("drift = 0 at every node: nothing sets a time scale and every density is stationary")
-    return rate
+    """Typical |F| over the grid's width: an order of magnitude for the slowest relaxation, in 1/time.
+
+    Typical is the median: a drift that grows exponentially on one side would rule the mean.
+    """
+    grid, speed = generator.grid, np.abs(generator.drift)
+    typical = float(np.median(speed)) or float(np.mean(speed))
+    if not typical > 0.0:
+        raise ModelError("drift = 0 at every node: nothing sets the time scale the search needs")
+    return typical / (grid.right - grid.left)
 
 
 def _band_generator(generator: Generator) -> dia_array:

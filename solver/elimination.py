@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from solver.blocks import BLOCK, Block, Scheme, assemble, build_scheme
 from solver.grid import Grid
-from solver.halfline import HalfLine, absorb, close_half_line
+from solver.halfline import HalfLine, absorb, balance_rows, close_half_line
 from solver.model import Model
 from solver.nullvector import Continuation, NullVector, normalised
 from solver.residual import residual
@@ -28,8 +28,6 @@ Array = NDArray[np.float64]
 # Nodes to which far jumps are exact when nothing deeper is asked for: past the body of any density by orders of
 # magnitude, and the exponential sum grows by only a few terms for each factor of ten.
 REACH = 1e6
-# ln ρ may change by this much between nodes in the scaling guess: a resolved density changes by less.
-_STEEPEST = 0.5
 # Relative change of the reflection at which steps on a plateau inside the grid count as repeating.
 _REPEATS = 2e-15
 
@@ -52,32 +50,22 @@ class Side:
     half_line: HalfLine | None
 
 
-def null_vector(
-    model: Model, grid: Grid, order: int = 8, *, reach: float = REACH, log_guess: Array | None = None
-) -> NullVector:
-    """The stationary density on `grid`, ln ρ (N,), open edges closed exactly (design section 4).
+def null_vector(model: Model, grid: Grid, order: int = 8, *, reach: float = REACH) -> NullVector:
+    """The stationary density on `grid`, ln ρ (N,), open edges closed exactly; normalised with the mass beyond them.
 
-    `log_guess` (N,) is any rough ln ρ: it sets the scaling and the place where the two sweeps meet, and helps the
-    rounding error where tails are steeper than a first guess from the drift. The result is normalised with the mass
-    beyond open edges.
+    `reach` is the distance in nodes to which far jumps are exact (relative error 2e-13).
     """
-    guess = scaling_guess(model, grid) if log_guess is None else log_guess
     scheme = build_scheme(model.jumps, model.diffusion, grid.spacing, order, max(reach, float(grid.nodes)))
     drift = _with_neighbours(model, grid, scheme.m)
-    split = _split(grid.nodes, int(np.argmax(guess)))
+    peak = _meeting_place(model, grid)
+    split = _split(grid.nodes, peak)
     m = scheme.m
-    left = _sweep(scheme, drift[: split[0] + 2 * m], guess[: split[0]], grid.edges[0], model.drift.left_limit)
-    right = _sweep(
-        scheme.mirrored,
-        -drift[split[1] :][::-1],
-        guess[split[1] :][::-1],
-        grid.edges[1],
-        -model.drift.right_limit,
-    )
+    left = _sweep(scheme, drift[: split[0] + 2 * m], grid.edges[0])
+    right = _sweep(scheme.mirrored, -drift[split[1] :][::-1], grid.edges[1])
     stops = (grid.edges[0] == "stop" and not left.steps, grid.edges[1] == "stop" and not right.steps)
     middle = assemble(scheme, drift[split[0] : split[1] + 2 * m], *stops)
     density, outward_left, outward_right, defect = _middle(
-        middle, left.reflection, right.reflection, guess[split[0] : split[1]]
+        middle, left.reflection, right.reflection, peak - split[0]
     )
     log_l, sign_l, beyond_l, arriving_l = _outwards(left, outward_left, scheme)
     log_r, sign_r, beyond_r, arriving_r = _outwards(right, outward_right, scheme)
@@ -98,16 +86,10 @@ def null_vector(
     )
 
 
-def scaling_guess(model: Model, grid: Grid) -> Array:
-    """A rough ln ρ (N,): the slope F/η_G of pure diffusion, but no steeper than the jumps allow, summed up."""
+def _meeting_place(model: Model, grid: Grid) -> int:
+    """The node where the potential -∫F is lowest: the sweeps meet in the well that holds most mass."""
     drift = model.drift(grid.zeta)
-    steepest = _STEEPEST / grid.spacing
-    if model.jumps is not None:
-        steepest = min(steepest, model.jumps.tempering)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = np.where(drift == 0, 0.0, drift / model.diffusion)
-    slope = np.minimum(np.maximum(slope, -steepest), steepest)
-    return np.concatenate([[0.0], np.cumsum(0.5 * grid.spacing * (slope[1:] + slope[:-1]))])
+    return int(np.argmax(np.concatenate([[0.0], np.cumsum(drift[1:] + drift[:-1])])))
 
 
 def _with_neighbours(model: Model, grid: Grid, m: int) -> Array:
@@ -123,27 +105,28 @@ def _with_neighbours(model: Model, grid: Grid, m: int) -> Array:
 
 def _split(nodes: int, peak: int) -> tuple[int, int]:
     """First and one past the last node of the middle block, which holds the peak; the rest are whole blocks."""
-    start = max(0, peak - BLOCK // 2) // BLOCK * BLOCK
-    rest = nodes - start
-    if rest < BLOCK:  # the peak sits at the right end
-        start, rest = max(0, start - BLOCK), nodes - max(0, start - BLOCK)
-    return start, nodes - max(0, rest - BLOCK) // BLOCK * BLOCK
+    start = peak // BLOCK * BLOCK
+    if nodes - start < BLOCK:  # the peak sits at the right end
+        start = max(0, start - BLOCK)
+    return start, nodes - max(0, nodes - start - BLOCK) // BLOCK * BLOCK
 
 
-def _sweep(scheme: Scheme, drift: Array, guess: Array, edge: str, limit: float) -> Side:
-    """Eliminate whole blocks from the left edge inwards; `drift` carries m neighbours on either side."""
+def _sweep(scheme: Scheme, drift: Array, edge: str) -> Side:
+    """Eliminate whole blocks from the left edge inwards; `drift` carries m neighbours on either side.
+
+    Beyond an open edge the drift is what it is at the outermost neighbour.
+    """
     m = scheme.m
     rightward, leftward = scheme.right.weights.size + m, scheme.left.weights.size + m
     reflection = np.zeros((rightward, leftward))
     half_line = None
     if edge == "open":
-        slope = float(guess[1] - guess[0]) / scheme.spacing if guess.size else 0.0
-        half_line = close_half_line(scheme, limit, slope)
+        half_line = close_half_line(scheme, float(drift[0]))
         reflection = half_line.reflection
-    flat = _flat(drift, limit if edge == "open" else None, m)
+    flat = _flat(drift, m)
     steps: list[Step] = []
     repeating = edge == "open"
-    for index in range(guess.size // BLOCK):
+    for index in range(flat.size):
         begin = index * BLOCK
         if repeating and flat[index]:
             last = steps[-1] if steps else None
@@ -153,26 +136,24 @@ def _sweep(scheme: Scheme, drift: Array, guess: Array, edge: str, limit: float) 
                 steps.append(Step(half_line.block, half_line.step, 1))
             continue
         block = assemble(scheme, drift[begin : begin + BLOCK + 2 * m], edge == "stop" and index == 0)
-        response, message, updated = absorb(block, reflection, guess[begin : begin + BLOCK])
+        response, message, updated = absorb(block, reflection)
         steps.append(Step(response, message, 1))
         repeating = bool(flat[index]) and float(np.abs(updated - reflection).max()) <= _REPEATS * float(np.abs(updated).max())
         reflection = updated
     return Side(steps, reflection, half_line)
 
 
-def _flat(drift: Array, limit: float | None, m: int) -> NDArray[np.bool_]:
-    """For each block: is the drift constant over it and its neighbours, equal to the previous block's (or `limit`)?"""
+def _flat(drift: Array, m: int) -> NDArray[np.bool_]:
+    """For each block: is the drift constant over it and its neighbours, and the same as in the block before?"""
     count = (drift.size - 2 * m) // BLOCK
     if count == 0:
         return np.zeros(0, dtype=bool)
     pieces = np.lib.stride_tricks.sliding_window_view(drift, BLOCK + 2 * m)[::BLOCK][:count]
-    before = drift[m - 1 : -1 : BLOCK][:count].copy()
-    if limit is not None:
-        before[0] = limit
+    before = drift[m - 1 : -1 : BLOCK][:count]
     return np.max(np.abs(pieces - before[:, None]), axis=1) <= np.finfo(float).eps * np.abs(before)
 
 
-def _middle(block: Block, left: Array, right: Array, log_guess: Array) -> tuple[Array, Array, Array, float]:
+def _middle(block: Block, left: Array, right: Array, anchor: int) -> tuple[Array, Array, Array, float]:
     """The joint null vector: density, the messages to the left and to the right, and the column defect.
 
     `left` reflects leftward messages into rightward ones; `right` the other way. The two reflections see each other
@@ -186,15 +167,14 @@ def _middle(block: Block, left: Array, right: Array, log_guess: Array) -> tuple[
     from_right = right @ (block.v + block.t[:, None] * from_left)
     matrix = block.a + block.u @ from_left + block.u_back @ from_right
     defect = float(np.max(np.abs(matrix.sum(axis=0)) / np.abs(np.diag(matrix))))
-    scale = np.exp(log_guess - log_guess.max())
-    anchor = int(np.argmax(scale))
-    scaled = matrix * (scale[None, :] / scale[:, None])
-    size = np.abs(scaled).max()
-    scaled[anchor] = 0.0
-    scaled[anchor, anchor] = size
-    target = np.zeros(scale.size)
-    target[anchor] = size
-    density = np.linalg.solve(scaled, target) * scale
+    rows = balance_rows(-matrix, np.zeros(matrix.shape[0]))
+    # Nothing leaves the whole line: the empty last balance makes room for ρ = 1 at the peak (one entry; a full row, such
+    # as Σρ = 1, would cost the small entries their accuracy).
+    rows[-1] = 0.0
+    rows[-1, anchor] = 1.0
+    target = np.zeros(matrix.shape[0])
+    target[-1] = 1.0
+    density = np.linalg.solve(rows / np.abs(rows).max(axis=1, keepdims=True), target)
     return (
         density,
         block.v_back @ density + block.t_back * (from_right @ density),
@@ -229,7 +209,14 @@ def _outwards(
     if side.half_line is not None:
         half = side.half_line
         beyond = Continuation(
-            half.block[::-1], half.step, message, scale, scheme.spacing, half.exponent, scheme.reach
+            half.block[::-1],
+            half.step,
+            message,
+            scale,
+            scheme.spacing,
+            half.exponent,
+            scheme.reach,
+            half.excess,
         )
         arriving = ((half.reflection @ message)[: -scheme.m], scale)
     empty = [np.zeros(0)]

@@ -112,6 +112,7 @@ def _evaluate(law: Distribution, log_lags: Array) -> tuple[Array, Array]:
     chosen = chosen[np.argsort(-log_lags[chosen])]  # windows from left to right
     if not chosen.size:
         return log_values, slopes
+    log_total = np.log(law.interpolated_mass)  # the derivative of P is ρ over the mass that P is a share of
     median = float(law.from_lower(-np.log(2.0)))
     lowest = np.minimum(-log_lags[chosen], median) - _LEFT
     highest = -log_lags[chosen] + np.log(_RIGHT - peak_mass[chosen])
@@ -121,7 +122,7 @@ def _evaluate(law: Distribution, log_lags: Array) -> tuple[Array, Array]:
     breaks = np.flatnonzero(first[1:] > reached[:-1]) + 1
     for group in np.split(np.arange(chosen.size), breaks):
         zeta = inner.left + step * np.arange(first[group].min(), reached[group[-1]])
-        log_density, log_mass = law.logpdf(zeta), law.logcdf(zeta)
+        log_density, log_mass = law.logpdf(zeta) - log_total, law.logcdf(zeta)
         for which in group:
             window = slice(first[which] - first[group].min(), last[which] - first[group].min())
             x = zeta[window] + log_lags[chosen[which]]

@@ -54,7 +54,7 @@ def stencil(order: int) -> tuple[Array, Array]:
     """
     if order not in ORDERS:
         raise ModelError(f"order = {order!r}: the stencils' order is one of {ORDERS}")
-    half = order // 2
+    half = int(order) // 2
     pair = []
     for derivative in (1, 2):
         exact = coefficients(deriv=derivative, acc=order, symbolic=True)["center"]
@@ -225,7 +225,7 @@ def build_generator(model: Model, grid: Grid, order: int = 8) -> Generator:
     """The generator of `model` on `grid` with stencils and jump weights of the given order (2, 4, 6 or 8).
 
     Raises ModelError for an unknown order, a grid with no more nodes than the order, an `open` edge (the
-    half-line beyond it has no matrix) and, once jumps are evaluated, for tempering · spacing > 1.
+    half-line beyond it has no matrix) and tempering · spacing > 1.
 
     >>> from solver.drifts import TanhDrift
     >>> model = Model(drift=TanhDrift(plateau=1.0, center=0.0, width=1.0), diffusion=0.3, jumps=None)
@@ -242,4 +242,6 @@ def build_generator(model: Model, grid: Grid, order: int = 8) -> Generator:
             )
     if grid.nodes <= order:
         raise ModelError(f"nodes = {grid.nodes}: a generator of order {order} needs more than {order} nodes")
-    return Generator(model, grid, order)
+    if model.jumps is not None:
+        model.jumps.lattice_corrections(grid.spacing, int(order) // 2)  # refuses tempering · spacing > 1 now
+    return Generator(model, grid, int(order))

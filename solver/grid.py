@@ -75,6 +75,6 @@ class Grid:
     @cached_property
     def zeta(self) -> NDArray[np.float64]:
         """The nodes ζ_i = left + i h, shape (nodes,), read-only."""
-        zeta = self.left + self.spacing * np.arange(self.nodes)
+        zeta = self.left + self.spacing * np.arange(float(self.nodes))
         zeta.flags.writeable = False
         return zeta

@@ -38,7 +38,8 @@ _DEEPEST = 10**12
 # Gauss points in a cell: with |d ln ρ/dζ| h = 0.5, the steepest a resolved grid has, 8 points are exact to
 # rounding, and to 1e-11 even at 5.
 _GAUSS = 8
-# Points handled at once: each needs up to 12 nodes, and a node of the continuation about 75 numbers, 120 MB in all.
+# Points handled at once: each needs up to 12 nodes, and a node of the continuation about 75 numbers, 120 MB
+# in all.
 _CHUNK = 1 << 14
 
 
@@ -148,7 +149,8 @@ class Interpolant:
         if span >= nodes.size:
             return self.at_node(nodes)
         start = int(first.min())
-        return self.at_node(np.arange(start, start + span))[nodes - start]  # neighbours share their nodes
+        shared = self.at_node(np.arange(start, start + span))
+        return np.asarray(shared[nodes - start])
 
     def cells(self, index: Index) -> Cells:
         """The local polynomials of the cells between node `index` and the next one."""

@@ -18,6 +18,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.blocks import BLOCK
+from solver.density import Level
 from solver.discretisation import BODY
 from solver.grid import Grid
 from solver.interpolant import Interpolant
@@ -26,6 +28,11 @@ from solver.nullvector import Continuation, NullVector
 
 Array = NDArray[np.float64]
 Method = Callable[[Model, Grid, int], NullVector]
+
+# No estimate is smaller: rounding of ln ρ and of the interpolation, and the exponential sum (2e-13).
+FLOOR = 1e-12
+# An error of the decay rate relative to itself costs this much ln ρ at the ends of the body.
+_LN_BODY = -float(np.log(BODY))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +47,11 @@ class Solve:
     def positive(self) -> bool:
         """Is every entry positive? A resolved grid gives no other."""
         return bool((self.null.sign > 0).all() and np.isfinite(self.null.log_density).all())
+
+    @property
+    def holds_body(self) -> bool:
+        """Does the body end inside the grid on either side?"""
+        return self.body[0] > self.grid.left and self.body[1] < self.grid.right
 
     @cached_property
     def interpolant(self) -> Interpolant:
@@ -57,6 +69,12 @@ class Solve:
     def exponents(self) -> tuple[float, float]:
         """Decay rates beyond the open edges; NaN at a stop edge."""
         left, right = (np.nan if side is None else side.exponent for side in (self.null.left, self.null.right))
+        return left, right
+
+    @property
+    def excess(self) -> tuple[float, float]:
+        """What the finite reach of the jumps adds to the decay rates beyond open edges."""
+        left, right = (0.0 if side is None else side.excess for side in (self.null.left, self.null.right))
         return left, right
 
 
@@ -89,11 +107,29 @@ class Disagreement:
     right_slope: float
     exponent: float
 
-    def scaled(self, factor: float) -> Disagreement:
+    @property
+    def largest(self) -> float:
+        """The larger of the two that rtol bounds: body and exponent."""
+        return max(self.body, self.exponent)
+
+    def times(self, factor: float) -> Disagreement:
         """The same with every entry multiplied."""
         return Disagreement(
             factor * self.body, factor * self.left_slope, factor * self.right_slope, factor * self.exponent
         )
+
+    def plus(self, other: Disagreement) -> Disagreement:
+        """Errors of independent origin add up."""
+        return Disagreement(
+            self.body + other.body,
+            self.left_slope + other.left_slope,
+            self.right_slope + other.right_slope,
+            self.exponent + other.exponent,
+        )
+
+
+NOTHING = Disagreement(0.0, 0.0, 0.0, 0.0)
+UNKNOWN = Disagreement(np.inf, np.inf, np.inf, np.inf)
 
 
 def disagreement(coarse: Solve, fine: Solve) -> Disagreement:
@@ -118,5 +154,89 @@ def disagreement(coarse: Solve, fine: Solve) -> Disagreement:
     for side, beyond in ((left - zeta, drift[0]), (zeta - right, drift[1])):
         outside = side > 0
         inner = float(((difference[outside] - body) / side[outside]).max(initial=0.0))
-        slopes.append(max(inner, 0.0 if np.isnan(beyond) else float(beyond)))
+        slopes.append(inner if np.isnan(beyond) else max(inner, float(beyond)))
     return Disagreement(body, slopes[0], slopes[1], float(np.max(relative, where=~np.isnan(relative), initial=0.0)))
+
+
+class History:
+    """The levels so far, what successive ones disagree about, and the error of the latest.
+
+    With d the disagreement of the last two levels and p the observed order (base-2 logarithm of the ratio of the last
+    two disagreements) the error of the latest is d / (2^{p-1} - 1): one order less than seen, at most the scheme's;
+    slower than second order d itself, or d / (2^p - 1) where that is more. Measured over random models the true
+    error is d / (2^p - 1) to 20% from p = 4 on.
+    """
+
+    def __init__(self, model: Model, order: int, edges: Disagreement) -> None:
+        self.model, self.order, self.edges = model, order, edges
+        self.solves: list[Solve | None] = []
+        self.levels: tuple[Level, ...] = ()
+        self.error = UNKNOWN
+        self.rounding = 0.0
+        self._differences: list[Disagreement] = []
+
+    def add(self, latest: Solve | None, grid: Grid) -> None:
+        """Record one more level, finer than the last."""
+        previous = self.solves[-1] if self.solves else None
+        self.solves.append(latest)
+        self._differences.append(UNKNOWN if latest is None or previous is None else disagreement(previous, latest))
+        self.rounding = 0.0 if latest is None else rounding(self.model, latest)
+        order = self.observed_order
+        floor = Disagreement(_LN_BODY * self.rounding + FLOOR, self.rounding, self.rounding, self.rounding)
+        self.error = self._differences[-1].times(_factor(order, self.order)).plus(self.edges).plus(floor)
+        if latest is not None:
+            self.error = self.error.plus(Disagreement(0.0, *latest.excess, 0.0))
+        seconds = np.nan if latest is None else latest.seconds
+        self.levels += (Level(grid.spacing, grid.nodes, self.error.largest, order, seconds),)
+
+    @property
+    def observed_order(self) -> float:
+        """Base-2 logarithm of the ratio of the last two disagreements; NaN before there are two."""
+        if len(self._differences) < 2:
+            return np.nan
+        before, last = (d.largest for d in self._differences[-2:])
+        if not np.isfinite(before) or not np.isfinite(last):
+            return np.nan
+        return float(np.log2(before / last)) if last > 0 and before > 0 else np.inf
+
+    @property
+    def latest(self) -> Solve:
+        """The finest solve; there must be one."""
+        solve = self.solves[-1]
+        if solve is None:
+            raise ValueError("the latest level has no solution")
+        return solve
+
+    @property
+    def resolved(self) -> bool:
+        """Does the latest level have a positive density?"""
+        return bool(self.solves) and self.solves[-1] is not None and self.solves[-1].positive
+
+    @property
+    def stalled(self) -> bool:
+        """Has the disagreement come down to rounding, so that finer levels only make it worse?"""
+        return self._differences[-1].largest < 3 * _LN_BODY * self.rounding and self.observed_order < 1
+
+
+def rounding(model: Model, latest: Solve) -> float:
+    """Relative error of a decay rate by rounding, bounded by what was measured over random models.
+
+    What is rounded is the noise at the scale of the grid (wave number π/h), which is balanced against h F: eps times
+    their ratio, at most 2 of it; and the decay over one block, β b h, out of a number near 1: at most 100 eps of it.
+    """
+    grid = latest.grid
+    wavenumber = np.pi / grid.spacing
+    noise = model.diffusion * wavenumber**2
+    if model.jumps is not None:
+        noise -= float(model.jumps.symbol(wavenumber))
+    drift = float(np.min(np.abs(model.drift(np.array([grid.left, grid.right])))))
+    slowest = np.nanmin([np.inf, *latest.exponents])
+    return float(np.finfo(float).eps * (2 * noise * grid.spacing / drift + 100 / (slowest * BLOCK * grid.spacing)))
+
+
+def _factor(observed: float, nominal: int) -> float:
+    """What turns the disagreement of two levels into the error of the finer one."""
+    if np.isnan(observed) or observed <= 0:
+        return np.inf if np.isnan(observed) else 10.0
+    p = min(observed, float(nominal))
+    return float(1.0 / (2.0 ** (p - 1) - 1)) if p > 2 else max(1.0, float(1.0 / (2.0**p - 1)))

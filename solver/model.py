@@ -94,11 +94,11 @@ class Model:
                 raise ModelError(f"{note} = {shown(tables[note])}: must be text")
         if "drift" not in tables:
             raise ModelError('drift: missing; add a table such as [drift] kind = "tanh", plateau = 1.0')
-        if "diffusion" not in tables:
-            raise ModelError("diffusion: missing; write diffusion = 0.0 for pure jumps")
         drift = config.build_drift(tables["drift"], Path(folder))
         jumps = tables.get("jumps")
         law = None if jumps is None else config.build(TemperedStableJumps, jumps, "jumps")
+        if "diffusion" not in tables:
+            raise ModelError("diffusion: missing; write diffusion = 0.0 for pure jumps")
         return cls(drift=drift, diffusion=tables["diffusion"], jumps=law)
 
     def to_dict(self) -> dict[str, Any]:

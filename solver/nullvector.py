@@ -10,7 +10,7 @@ is pinned by the tempering turns geometric. `Continuation.reach` says how far th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,6 +35,8 @@ class Continuation:
     `block` (b, p) maps the message to b densities, the one nearest the edge first; `step` (p, p) carries the message
     one block outwards; `message` (p,) times e^{log_scale} is what the edge block sends; `exponent` is the decay rate
     of ρ per unit of ζ, from the spectral radius of `step`; `reach` is the last node to which the jump law is exact.
+    No density decays faster than its jumps, so `exponent` is at most their tempering; `excess` is by how much the
+    spectral radius exceeds it, an effect of the finite reach.
     """
 
     block: Array
@@ -44,6 +46,7 @@ class Continuation:
     spacing: float
     exponent: float
     reach: float
+    excess: float = 0.0
 
     @cached_property
     def _powers(self) -> list[tuple[Array, float]]:
@@ -113,20 +116,17 @@ class Continuation:
 
     def shifted(self, log_factor: float) -> Continuation:
         """The same half-line with its density multiplied by e^{log_factor}."""
-        return Continuation(
-            self.block, self.step, self.message, self.log_scale + log_factor, self.spacing, self.exponent, self.reach
-        )
+        return replace(self, log_scale=self.log_scale + log_factor)
 
     def arrays(self) -> dict[str, Array]:
         """Plain arrays for saving; `from_arrays` is the inverse."""
-        numbers = np.array([self.log_scale, self.spacing, self.exponent, self.reach])
+        numbers = np.array([self.log_scale, self.spacing, self.exponent, self.reach, self.excess])
         return {"block": self.block, "step": self.step, "message": self.message, "numbers": numbers}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Continuation:
         """Rebuild what `arrays` gave."""
-        log_scale, spacing, exponent, reach = (float(x) for x in arrays["numbers"])
-        return cls(arrays["block"], arrays["step"], arrays["message"], log_scale, spacing, exponent, reach)
+        return cls(arrays["block"], arrays["step"], arrays["message"], *(float(x) for x in arrays["numbers"]))
 
 
 @dataclass(frozen=True, eq=False)

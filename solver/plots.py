@@ -8,6 +8,7 @@ of the peak, and everything is computed in logarithms before it is drawn.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -35,10 +36,10 @@ NEAREST_TAIL = math.e
 SHALLOWEST = 5.0
 
 # Told apart by colour-blind readers, and by line style in print.
-SOLUTION = {"color": "#1f4e79", "lw": 1.8}
-ENVELOPE = {"color": "#2e8b57", "lw": 1.8, "ls": "-."}
-THEORY = {"color": "#c1440e", "lw": 1.8, "ls": "--"}
-MEASURED = {"color": "#444444", "lw": 1.2}
+SOLUTION: dict[str, Any] = {"color": "#1f4e79", "lw": 1.8}
+ENVELOPE: dict[str, Any] = {"color": "#2e8b57", "lw": 1.8, "ls": "-."}
+THEORY: dict[str, Any] = {"color": "#c1440e", "lw": 1.8, "ls": "--"}
+MEASURED: dict[str, Any] = {"color": "#444444", "lw": 1.2}
 
 LABEL_ZETA = "log decay rate ζ = ln(rate)   [rate in 1/time]"
 LABEL_TAU = "time scale τ   [time]"

@@ -63,10 +63,8 @@ def summarise(
         "tail_differs_from_source": theory.phase == "collapsed" and math.isfinite(theory.tail.exponent),
         "tail_exponent": density.tail_exponent,
         "right_tail_exponent": density.right_tail_exponent,
-        "checks": [
-            {"source": row.source, "exponent": row.exponent, "difference": row.difference, "where": row.where}
-            for row in check.rows
-        ],
+        "checks": [{**asdict(row), "passed": row.passed} for row in check.rows],
+        "notes": list(check.notes),
         "passed": check.passed,
         "converged": converged,
         "rtol": rtol,
@@ -121,15 +119,14 @@ def render(summary: dict[str, Any]) -> RenderableType:
     facts.add_column(overflow="fold")
     for label, text in _facts(summary):
         facts.add_row(label, Text(text))
-    rows = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", title_justify="left")
+    rows = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     rows.add_column("exponent from", overflow="fold")
-    rows.add_column("value", justify="right", no_wrap=True)
-    rows.add_column("difference", justify="right", no_wrap=True)
+    for heading in ("value", "difference", "allowed"):
+        rows.add_column(heading, justify="right", no_wrap=True)
     rows.add_column("read at", overflow="fold")
     for row in summary["checks"]:
-        rows.add_row(
-            row["source"], _number(row["exponent"], 10), _number(row["difference"], 2), str(row["where"])
-        )
+        numbers = (_number(row["exponent"], 10), _number(row["difference"], 2), _number(row["tolerance"], 2))
+        rows.add_row(row["source"], *numbers, row["where"], style=None if row["passed"] else "bold red")
     return Group(facts, Text(""), rows)
 
 
@@ -163,6 +160,7 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     lines.append(("grid", f"{grid['nodes']} nodes, spacing {grid['spacing']:.4g}, {where}"))
     lines.append(("method", f"{summary['method']}, order {summary['order']}, {summary['seconds']:.2f} s"))
     lines += [("assumed", text) for text in summary["assumptions"]]
+    lines += [("note", text) for text in summary["notes"]]
     if summary["samples"] is not None:
         lines.append(("samples", f"{summary['samples']['path']}: {summary['samples']['text']}"))
     if not summary["converged"]:

@@ -34,6 +34,8 @@ def residual(
     """
     m = scheme.m
     own = slice(m, -m)
+    if not np.isfinite(log_density[own]).all():
+        return np.inf
     n = log_density.size - 2 * m
     outside = (arriving[0] is None, arriving[1] is None)
     rate = np.zeros(n)

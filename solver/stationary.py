@@ -10,19 +10,17 @@ tested by moving the edges whose drift is not yet constant.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-
-import numpy as np
+from dataclasses import dataclass
 
 from solver import dense, eigen, elimination
 from solver.checks import choice, number
 from solver.confinement import require_confinement
 from solver.density import ErrorEstimate, Level, StationaryDensity
-from solver.discretisation import Domain, first_domain, first_spacing
-from solver.errors import NotConvergedError
+from solver.discretisation import FLAT, Domain, first_domain, first_spacing
+from solver.errors import ModelError, NotConvergedError
 from solver.grid import Grid
-from solver.levels import Disagreement, Method, Solve, disagreement, solve
+from solver.levels import NOTHING, Disagreement, History, Method, disagreement, solve
 from solver.model import Model
 
 Progress = Callable[[int, int, float], None]
@@ -32,10 +30,14 @@ METHODS: dict[str, Method] = {
     "eigs": eigen.null_vector,
     "dense": dense.null_vector,
 }
-# Spacings of the first three levels in units of the one expected to do: three are needed to observe an order.
-_FIRST = 4.0
 # Work stops here by default; a drift that varies everywhere takes some 5 s on two cores.
 MAX_NODES = 400_000
+# An edge that is not settled may cost this fraction of rtol; until then the domain is widened by this factor.
+_EDGE_SHARE = 0.1
+_WIDER = 1.3
+_WIDENINGS = 20
+# A fixed grid is compared with itself coarsened so many times, which is what an observed order takes.
+_COARSER = 2
 
 
 def solve_stationary(
@@ -48,26 +50,122 @@ def solve_stationary(
     max_nodes: int = MAX_NODES,
     progress: Progress | None = None,
 ) -> StationaryDensity:
-    """x"""
+    """The stationary density of a model, ln ρ right to `rtol` over the body, the tail exponent relative to itself.
+
+    Solves 0 = -(Fρ)' + η_G ρ'' + J*ρ. The body is all ζ with cdf and sf above 1e-12; `density.log_error(z)` says what
+    the error is at any depth. Spacing and domain are chosen here, unless `grid` fixes them: then the estimate says what
+    that grid gives, whatever `rtol`. `method` is "elimination", or one of the references "eigs" and "dense" (order 2),
+    which need a `grid` with two stop edges. `progress(level, nodes, estimate)` is called before each level.
+
+    Raises NoStationaryDensityError where the drift does not confine, ModelError for bad arguments, NotConvergedError
+    (with the best density and its estimate) where `max_nodes` or the rounding of doubles does not allow `rtol`.
+
+    >>> from solver.drifts import TanhDrift
+    >>> from solver.jumps import TemperedStableJumps
+    >>> density = solve_stationary(Model(TanhDrift(1.0), 0.3, TemperedStableJumps(0.4, 1.5, 2.2)))
+    >>> density.error_estimate < 1e-8, round(density.tail_exponent, 9)
+    (True, 1.267360049)
+    """
     rtol = number("rtol", rtol, low=1e-12, high=0.1)
     method = choice("method", method, METHODS)
-    max_nodes = int(number("max_nodes", max_nodes, low=50, integer=True))
+    max_nodes = int(number("max_nodes", max_nodes, low=64, integer=True))
     require_confinement(model)
+    run = _Run(model, METHODS[method], method, order, max_nodes, progress)
+    if grid is not None:
+        return run.fixed(grid)
+    if method != "elimination":
+        raise ModelError(f"method = {method!r}: a reference needs a grid, pass grid=Grid(left, right, nodes, 'stop')")
     domain = first_domain(model, rtol)
-    spacing = _FIRST * first_spacing(model, domain, rtol, order)
-    return _refine(model, domain, spacing, rtol, METHODS[method], order, max_nodes)
+    spacing = first_spacing(model, domain, rtol, order)
+    domain, edges = run.settle(domain, spacing, rtol)
+    return run.refine(domain, spacing, rtol, edges)
 
 
-def _refine(model, domain, spacing, rtol, method, order, max_nodes):
-    hist=[]
-    solves=[]
-    grid = domain.grid(spacing)
-    while grid.nodes<=max_nodes:
-        s = solve(method, model, grid, order)
-        solves.append(s)
-        if len(solves)>1 and solves[-2] is not None and s is not None:
-            hist.append((grid.spacing,grid.nodes,disagreement(solves[-2],s)))
-        else: hist.append((grid.spacing,grid.nodes,None))
-        if hist[-1][2] and hist[-1][2].body<rtol: break
-        grid = Grid(grid.left, grid.right, 2*grid.nodes-1, grid.edges)
-    return solves,hist
+@dataclass(frozen=True)
+class _Run:
+    """One call of solve_stationary: what stays the same over its levels."""
+
+    model: Model
+    method: Method
+    name: str
+    order: int
+    max_nodes: int
+    progress: Progress | None
+
+    def settle(self, domain: Domain, spacing: float, rtol: float) -> tuple[Domain, Disagreement]:
+        """Widen the domain until moving its unsettled edges no longer matters; the wider one, and what it mattered."""
+        flat = Disagreement(10 * FLAT * rtol, 0.0, 0.0, 10 * FLAT * rtol)
+        if all(domain.settled):
+            return domain, flat
+        before = solve(self.method, self.model, domain.grid(spacing), self.order)
+        for _ in range(_WIDENINGS):
+            wider = domain.widened(_WIDER)
+            grid = wider.grid(spacing)
+            if grid.nodes > self.max_nodes:
+                break
+            after = solve(self.method, self.model, grid, self.order)
+            if before is not None and after is not None:
+                change = disagreement(before, after)
+                if change.body <= _EDGE_SHARE * rtol and before.holds_body:
+                    return wider, change.plus(flat)
+            domain, before = wider, after
+        raise NotConvergedError(
+            f"the domain [{domain.left:g}, {domain.right:g}] does not hold the density yet and the next one needs more than "
+            f"max_nodes = {self.max_nodes} nodes at h = {spacing:g}: the drift approaches its limit, or the density falls, "
+            "very slowly. Allow more nodes, or a larger rtol"
+        )
+
+    def refine(self, domain: Domain, spacing: float, rtol: float, edges: Disagreement) -> StationaryDensity:
+        """Halve the spacing until the estimate is at most rtol and every entry is positive."""
+        grid = domain.grid(spacing)
+        history = History(self.model, self.order, edges)
+        best: StationaryDensity | None = None
+        reason = ""
+        while not reason:
+            if grid.nodes > self.max_nodes:
+                reason = f"the next level needs {grid.nodes} nodes and max_nodes = {self.max_nodes}; allow more nodes"
+                break
+            self._step(history, grid)
+            if history.resolved:
+                best = self._density(history, domain.assumptions)
+                if history.error.largest <= rtol:
+                    return best
+            if history.rounding > rtol or history.stalled:
+                reason = (
+                    f"rounding limits this model to about {max(history.rounding, history.error.largest):.0e}: the noise is "
+                    "strong against the drift at the spacing it needs"
+                )
+            grid = Grid(grid.left, grid.right, 2 * grid.nodes - 1, grid.edges)
+        estimate = float("inf") if best is None else best.error_estimate
+        raise NotConvergedError(
+            f"rtol = {rtol:g} was not reached (best estimate {estimate:.1e}): {reason}, or take a larger rtol",
+            best,
+            estimate,
+        )
+
+    def fixed(self, grid: Grid) -> StationaryDensity:
+        """Solve on the given grid, and on coarser ones for the estimate."""
+        history = History(self.model, self.order, NOTHING)
+        for k in range(_COARSER, -1, -1):
+            nodes = (grid.nodes - 1) // 2**k + 1
+            if k == 0 or nodes > 2 * self.order:
+                self._step(history, Grid(grid.left, grid.right, nodes, grid.edges), optional=k > 0)
+        if not history.resolved:
+            raise NotConvergedError(f"the grid (h = {grid.spacing:g}) does not resolve the density: {history.complaint}")
+        return self._density(history, self.model.drift.assumed)
+
+    def _step(self, history: History, grid: Grid, optional: bool = False) -> None:
+        if self.progress is not None:
+            self.progress(len(history.solves) + 1, grid.nodes, history.error.largest)
+        try:
+            history.add(solve(self.method, self.model, grid, self.order), grid)
+        except ModelError:
+            if not optional:  # a coarsened grid may be too coarse for the method; the grid itself may not
+                raise
+
+    def _density(self, history: History, assumptions: tuple[str, ...]) -> StationaryDensity:
+        latest, error = history.latest, history.error
+        estimate = ErrorEstimate(error.largest, error.left_slope, error.right_slope, *latest.body)
+        return StationaryDensity(
+            self.model, latest.grid, self.order, self.name, latest.null, estimate, history.levels, assumptions
+        )

@@ -76,7 +76,9 @@ def test_numbers_name_the_entry() -> None:
 def test_choice_suggests_the_nearest_word() -> None:
     allowed = ("levy", "stable", "laplacian")
     assert choice("convention", "levy", allowed) == "levy"
-    with pytest.raises(ModelError, match=r"one of 'levy', 'stable', 'laplacian'; did you mean 'laplacian'\?$"):
+    with pytest.raises(
+        ModelError, match=r"one of 'levy', 'stable', 'laplacian'; did you mean 'laplacian'\?$"
+    ):
         choice("convention", "Laplace", allowed)
     with pytest.raises(ModelError, match=r"^convention = 3: must be one of 'levy', 'stable', 'laplacian'$"):
         choice("convention", 3, allowed)

@@ -69,7 +69,7 @@ def test_a_drift_that_grows_confines_its_side() -> None:
 
 @pytest.mark.parametrize("stability", [0.6, 1.0, 1.2])
 def test_confined_tail_of_the_ornstein_uhlenbeck_process(stability: float) -> None:
-    """Exact for F = -ζ: ln E e^{ikζ} = ∫_0^k symbol(s)/s ds, inverted here; the tail must have the stated form.
+    """Exact for F = -ζ: ln E e^{ikζ} = ∫_0^k symbol(s)/s ds, inverted here; the tail has the stated form.
 
     Its constant is strength · E e^{λζ} / λ, since |F| ρ is the integral of ν times the mass that feels it.
     """
@@ -77,7 +77,8 @@ def test_confined_tail_of_the_ornstein_uhlenbeck_process(stability: float) -> No
     tail = closed_form(Model(LinearDrift(1.0, 0.0), 0.0, law)).tail
     nodes, weights = np.polynomial.legendre.leggauss(200)
     nodes, weights = (nodes + 1) / 2, weights / 2
-    k = 0.05 * np.arange(3200)  # analytic for |Im k| < λ: aliasing e^{-2π/0.05}; beyond k = 160 below 1e-50
+    # Analytic for |Im k| < λ, so that aliasing is e^{-2π/0.05}; beyond k = 160 it is below 1e-50.
+    k = 0.05 * np.arange(3200)
     characteristic = np.exp((law.symbol(np.outer(k, nodes)) / nodes) @ weights)
     moment = math.exp(float((law.laplace_exponent(nodes) / nodes) @ weights))
     s = np.array([8.0, 11.0, 15.0, 20.0])

@@ -1,8 +1,8 @@
 """What the documents say is run: Python blocks, `zetafp` commands, the test command; and links are followed.
 
-Python blocks of one file share a namespace from top to bottom, as a reader would type them. A command that is
-meant to fail says so in a comment: `zetafp solve nonsense    # exit status 2`. A TOML block whose first line is
-`# name.toml` is a file that the commands may name.
+Python blocks of one file share a namespace from top to bottom, as a reader would type them. A command that
+is meant to fail says so in a comment: `zetafp solve nonsense    # exit status 2`. A TOML block that begins
+with `# name.toml` is a file that the commands may name.
 """
 
 from __future__ import annotations

@@ -58,11 +58,14 @@ def test_a_wrapped_tanh_answers_like_the_tanh(
     exact = TanhDrift(plateau, center, width)
     found = CallableDrift(lambda z: -plateau * np.tanh((z - center) / width))
     assert (found.left_limit, found.right_limit) == (exact.left_limit, exact.right_limit)
-    # the chord of an interval is used once two halves agree to 1%: at most 2.2% seen in 2000 draws
-    assert found.length_scale == pytest.approx(exact.length_scale, rel=0.03)
+    # a slope counts as resolved once two halves agree to 1%; 0.17% seen in 2000 draws, and 2e-8 for the reach
+    assert found.length_scale == pytest.approx(exact.length_scale, rel=0.01)
     np.testing.assert_allclose(found.sign_changes(), exact.sign_changes(), rtol=1e-15, atol=1e-15)
     np.testing.assert_allclose(
-        found.plateau_reach(share * plateau), exact.plateau_reach(share * plateau), rtol=1e-5, atol=1e-5 * width
+        found.plateau_reach(share * plateau),
+        exact.plateau_reach(share * plateau),
+        rtol=1e-6,
+        atol=1e-6 * width,
     )
 
 
@@ -70,14 +73,16 @@ def test_a_wrapped_tanh_answers_like_the_tanh(
 def test_a_narrow_bump_is_sampled_to_its_own_scale(width: float) -> None:
     """Its second zero lies between two samples of the first survey."""
     drift = CallableDrift(lambda z: -np.tanh((z - 0.3) / width) * np.tanh((z - 0.3 - 5 * width) / width))
-    assert drift.length_scale == pytest.approx(width, rel=0.03)  # 1.1% seen
+    assert drift.length_scale == pytest.approx(
+        width, rel=0.03
+    )  # -1.3% seen: the bump falls short of its plateau
     np.testing.assert_allclose(drift.sign_changes(), [0.3, 0.3 + 5 * width], rtol=1e-14)
 
 
 @pytest.mark.parametrize("width", [1e-6, 1e-9])
 def test_a_steep_step_is_not_taken_for_a_jump(width: float) -> None:
     drift = CallableDrift(lambda z: -np.tanh((z - 0.3) / width))
-    assert drift.length_scale == pytest.approx(width, rel=0.03)
+    assert drift.length_scale == pytest.approx(width, rel=0.01)
 
 
 def test_given_limits_and_scale_are_taken() -> None:
@@ -115,7 +120,10 @@ def test_an_oscillation_is_not_taken_for_a_limit() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"right": -1}, "right = -1: says that F tends to -right = 1, but the function is -1 at zeta = 1e+06"),
+        (
+            {"right": -1},
+            "right = -1: says that F tends to -right = 1, but the function is -1 at zeta = 1e+06",
+        ),
         ({"left": 2}, "left = 2: says that F tends to +left = 2, but the function is 1 at zeta = -1e+06"),
         ({"left": INF}, "left = inf: says that F tends to +left = inf"),
         ({"left": -INF}, "left = -inf: must be a finite number"),
@@ -177,7 +185,7 @@ def test_a_jump_must_be_named_and_the_message_names_it(place: float) -> None:
     with pytest.raises(ModelError) as caught:
         CallableDrift(step)
     assert f"at zeta = {place!r}; name every jump, breaks=({place!r},)" in str(caught.value)
-    drift = CallableDrift(step, breaks=[place])
+    drift = CallableDrift(step, breaks=(place,))
     assert drift.breaks == (place,) and drift.sign_changes().tolist() == [place]
     assert drift.plateau_reach(1e-9) == pytest.approx((place, place), abs=1e-14)
 
