@@ -47,7 +47,7 @@ def _end_correction() -> tuple[Array, Array]:
     series = scipy.special.bernoulli(order[-1])[1:] / scipy.special.factorial(order)
     power = np.arange(_TERMS)
     taylor = np.array([series[j : j + _TERMS] * scipy.special.binom(power + j, j) for j in range(count)])
-    derivatives = polynomial_coefficients(count) * scipy.special.factorial(np.arange(count))[:, None]
+    derivatives = polynomial_coefficients(count, _HALF) * scipy.special.factorial(np.arange(count))[:, None]
     return taylor, derivatives
 
 

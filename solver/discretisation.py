@@ -24,7 +24,7 @@ FLAT = 1e-3
 # The body of a density: everything between the two points with this mass beyond (the contract of rtol).
 BODY = 1e-12
 # Spacing in units of the smallest length at rtol 1e-8 (measured: tanh drift, width 1, error 1e-9 to 1e-8 at order 8).
-_FINEST = 0.12
+_FINEST = 0.085
 # The coarsest of the three levels that an observed order takes, in units of the finest.
 _FIRST = 4.0
 # A slope S of ln ρ is resolved when S h is below this.

@@ -60,8 +60,9 @@ def null_vector(model: Model, grid: Grid, order: int = 8, *, reach: float = REAC
     peak = _meeting_place(model, grid)
     split = _split(grid.nodes, peak)
     m = scheme.m
-    left = _sweep(scheme, drift[: split[0] + 2 * m], grid.edges[0])
-    right = _sweep(scheme.mirrored, -drift[split[1] :][::-1], grid.edges[1])
+    beyond = _half_lines(scheme, grid.edges, float(drift[0]), -float(drift[-1]))
+    left = _sweep(scheme, drift[: split[0] + 2 * m], beyond[0])
+    right = _sweep(scheme.mirrored, -drift[split[1] :][::-1], beyond[1])
     stops = (grid.edges[0] == "stop" and not left.steps, grid.edges[1] == "stop" and not right.steps)
     middle = assemble(scheme, drift[split[0] : split[1] + 2 * m], *stops)
     density, outward_left, outward_right, defect = _middle(
@@ -111,21 +112,30 @@ def _split(nodes: int, peak: int) -> tuple[int, int]:
     return start, nodes - max(0, nodes - start - BLOCK) // BLOCK * BLOCK
 
 
-def _sweep(scheme: Scheme, drift: Array, edge: str) -> Side:
+def _half_lines(
+    scheme: Scheme, edges: tuple[str, str], left: float, right: float
+) -> tuple[HalfLine | None, HalfLine | None]:
+    """The half-lines beyond open edges with inward drifts `left` and `right`; one serves both where they are equal."""
+    first = close_half_line(scheme, left) if edges[0] == "open" else None
+    if edges[1] == "stop":
+        return first, None
+    same = first is not None and left == right and scheme.right is scheme.left
+    return first, first if same else close_half_line(scheme.mirrored, right)
+
+
+def _sweep(scheme: Scheme, drift: Array, half_line: HalfLine | None) -> Side:
     """Eliminate whole blocks from the left edge inwards; `drift` carries m neighbours on either side.
 
-    Beyond an open edge the drift is what it is at the outermost neighbour.
+    Beyond an open edge lies `half_line`; without one the edge is a stop edge.
     """
     m = scheme.m
-    rightward, leftward = scheme.right.weights.size + m, scheme.left.weights.size + m
-    reflection = np.zeros((rightward, leftward))
-    half_line = None
-    if edge == "open":
-        half_line = close_half_line(scheme, float(drift[0]))
+    if half_line is None:
+        reflection = np.zeros((scheme.right.weights.size + m, scheme.left.weights.size + m))
+    else:
         reflection = half_line.reflection
     flat = _flat(drift, m)
     steps: list[Step] = []
-    repeating = edge == "open"
+    repeating = half_line is not None
     for index in range(flat.size):
         begin = index * BLOCK
         if repeating and flat[index]:
@@ -135,7 +145,7 @@ def _sweep(scheme: Scheme, drift: Array, edge: str) -> Side:
             elif half_line is not None:
                 steps.append(Step(half_line.block, half_line.step, 1))
             continue
-        block = assemble(scheme, drift[begin : begin + BLOCK + 2 * m], edge == "stop" and index == 0)
+        block = assemble(scheme, drift[begin : begin + BLOCK + 2 * m], half_line is None and index == 0)
         response, message, updated = absorb(block, reflection)
         steps.append(Step(response, message, 1))
         repeating = bool(flat[index]) and float(np.abs(updated - reflection).max()) <= _REPEATS * float(np.abs(updated).max())

@@ -32,12 +32,12 @@ class ErrorEstimate:
     def __call__(self, zeta: ArrayLike) -> Array:
         """The estimated error of ln ρ(ζ), same shape."""
         z = np.asarray(zeta, dtype=float)
-        left, right = np.maximum(0.0, self.left_limit - z), np.maximum(0.0, z - self.right_limit)
-        total = np.full(z.shape, self.body) + np.where(np.isnan(z), np.nan, 0.0)
-        for slope, depth in ((self.left_slope, left), (self.right_slope, right)):
-            if slope != 0:  # a zero slope stays zero at any depth, infinite ones included
-                total = total + slope * depth
-        return total[()]
+        total = np.where(np.isnan(z), np.nan, self.body)
+        if self.left_slope != 0:  # a zero slope stays zero at any depth, infinite ones included
+            total = total + self.left_slope * np.maximum(0.0, self.left_limit - z)
+        if self.right_slope != 0:
+            total = total + self.right_slope * np.maximum(0.0, z - self.right_limit)
+        return np.asarray(total)[()]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -43,12 +44,23 @@ _GAUSS = 8
 _CHUNK = 1 << 14
 
 
-@lru_cache(maxsize=16)
-def polynomial_coefficients(count: int) -> Array:
-    """(count, count): row k maps the values at -(count-1)/2 … (count-1)/2 to the coefficient of v^k."""
-    offsets = np.arange(count) - (count - 1) / 2
-    inverse: Array = np.linalg.inv(np.vander(offsets, increasing=True))
-    return inverse
+@lru_cache(maxsize=32)
+def polynomial_coefficients(count: int, origin: int) -> Array:
+    """(count, count): row k maps the values at nodes -origin … count-1-origin to the coefficient of t^k.
+
+    Lagrange's polynomials in exact rationals, rounded once: the Vandermonde matrix is too badly conditioned.
+    """
+    nodes = range(-origin, count - origin)
+    columns = []
+    for own in nodes:
+        basis = [Fraction(1)]  # Π (t - other)/(own - other), lowest power first
+        for other in nodes:
+            if other != own:
+                shifted = [Fraction(0), *basis]
+                scaled = [*(other * c for c in basis), Fraction(0)]
+                basis = [(up - down) / (own - other) for up, down in zip(shifted, scaled, strict=True)]
+        columns.append([float(c) for c in basis])
+    return np.array(columns).T
 
 
 def in_chunks(function: Callable[[Any], Array], values: NDArray[Any]) -> Array:
@@ -60,35 +72,34 @@ def in_chunks(function: Callable[[Any], Array], values: NDArray[Any]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The polynomials of some cells: base + Σ_k coefficients[:, k] v^k with v = `start` + t, 0 ≤ t ≤ 1."""
+    """The polynomials of some cells: ln ρ = base + Σ_k coefficients[:, k] t^k, t from 0 to 1 across each."""
 
     base: Array
     coefficients: Array
-    start: Array
 
     def value(self, t: Array) -> Array:
         """ln ρ at the fraction t of each cell."""
-        return self.base + self._increment(self.start + t)
+        return self.base + self._increment(t)
 
     def slope(self, t: Array) -> Array:
         """d ln ρ / dt, per cell width."""
-        v, out = self.start + t, np.zeros_like(t)
+        out = np.zeros_like(t)
         for k in range(self.coefficients.shape[1] - 1, 0, -1):
-            out = out * v + k * self.coefficients[:, k]
+            out = out * t + k * self.coefficients[:, k]
         return out
 
     def log_integral(self, t: Array) -> Array:
         """ln ∫_0^t ρ, in units of the cell width; -inf where t = 0."""
         nodes, weights = np.polynomial.legendre.leggauss(_GAUSS)
-        values = np.exp(self._increment(self.start + t * (0.5 * (1 + nodes))[:, None]))
+        values = np.exp(self._increment(t * (0.5 * (1 + nodes))[:, None]))
         with np.errstate(divide="ignore"):
             return self.base + np.log(t * (0.5 * weights @ values))
 
-    def _increment(self, v: Array) -> Array:
-        """P(v) - base; v may carry leading axes."""
-        out = np.zeros_like(v)
+    def _increment(self, t: Array) -> Array:
+        """ln ρ - base; t may carry leading axes."""
+        out = np.zeros_like(t)
         for k in range(self.coefficients.shape[1] - 1, -1, -1):
-            out = out * v + self.coefficients[:, k]
+            out = out * t + self.coefficients[:, k]
         return out
 
 
@@ -160,11 +171,15 @@ class Interpolant:
         if self.after is None:
             first = np.minimum(first, self.size - self.points)
         values = self.windows(first, self.points)
-        base = values[np.arange(index.size), index - first]
+        origin = index - first  # the same for all cells, but for those next to a stop edge
+        base = values[np.arange(index.size), origin]
         # coefficients of ln ρ - base: differences first, so that a large ln ρ costs no digits twice
-        coefficients = (values - base[:, None]) @ polynomial_coefficients(self.points).T
-        start = (index - first).astype(float) - (self.points - 1) / 2
-        return Cells(base, coefficients, start)
+        coefficients = np.empty(values.shape)
+        for place in np.unique(origin):
+            own = origin == place
+            matrix = polynomial_coefficients(self.points, int(place))
+            coefficients[own] = (values[own] - base[own, None]) @ matrix.T
+        return Cells(base, coefficients)
 
     def locate(self, zeta: Array) -> tuple[Index, Array]:
         """Cell and fraction of finite points on the support (`on_support`)."""

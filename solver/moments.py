@@ -122,7 +122,8 @@ def _log_marginal_mean(inner: Interpolant, side: Continuation, total: float) -> 
     That remainder errs by s^{-2(p-1)}, because corrections run in s^{-(p-1)}; two depths remove it.
     """
     step, last = inner.spacing, int(min(side.reach, _DEEP) // 2)
-    terms = side.log_density(np.arange(1, last + 1)) + step * np.arange(1, last + 1) - inner.left + np.log(step)
+    terms = side.log_density(np.arange(1, last + 1)) + np.log(step) - inner.left
+    terms += step * np.arange(1, last + 1)
     estimates = []
     for n in (last // 2, last):
         s = step * n

@@ -10,7 +10,7 @@ is pinned by the tempering turns geometric. `Continuation.reach` says how far th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-# Powers M^(2^j) kept for j below this: with blocks of 64 nodes they reach beyond node 10^12.
+# Powers M^(2^j) are used for j below this: with blocks of 64 nodes they reach beyond node 10^12.
 _POWERS = 40
 
 
@@ -47,23 +47,26 @@ class Continuation:
     exponent: float
     reach: float
     excess: float = 0.0
+    _powers: list[tuple[Array, float]] = field(default_factory=list, repr=False)  # M^(2^j), as far as needed yet
 
-    @cached_property
-    def _powers(self) -> list[tuple[Array, float]]:
-        powers = [_scaled(self.step)]
-        for _ in range(_POWERS - 1):
-            matrix, log_size = powers[-1]
+    def _power(self, bit: int) -> tuple[Array, float]:
+        """M^(2^bit), scaled to size 1, and the logarithm of its size."""
+        if not self._powers:
+            self._powers.append(_scaled(self.step))
+        while len(self._powers) <= bit:
+            matrix, log_size = self._powers[-1]
             square, extra = _scaled(matrix @ matrix)
-            powers.append((square, 2 * log_size + extra))
-        return powers
+            self._powers.append((square, 2 * log_size + extra))
+        return self._powers[bit]
 
     def _messages(self, blocks: NDArray[np.int64]) -> tuple[Array, Array]:
         """M^k η for each k in `blocks` (one column each), and the logarithm of each column's scale."""
         columns = np.repeat(self.message[:, None], blocks.size, axis=1)
         scales = np.full(blocks.size, self.log_scale)
-        for bit, (matrix, log_size) in enumerate(self._powers):
+        for bit in range(int(blocks.max(initial=0)).bit_length()):
             chosen = (blocks >> bit) & 1 == 1
             if chosen.any():
+                matrix, log_size = self._power(bit)
                 moved = matrix @ columns[:, chosen]
                 size = np.abs(moved).max(axis=0)
                 columns[:, chosen] = moved / size

@@ -6,6 +6,7 @@ target. A new target directory appears in one step; in an existing one each file
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import shutil
@@ -23,6 +24,8 @@ Writer = Callable[[Path], None]
 
 # Lags of envelope.csv: enough to draw the curve and to difference it by hand to three digits.
 LAGS = 401
+# Where the density goes on beyond its grid, so does the envelope: to 1e20, past any lag of interest.
+DEEPEST_LAG = math.log(1e20)
 
 
 def refuse_file(target: Path) -> None:
@@ -87,8 +90,11 @@ def density_writer(density: StationaryDensity) -> Writer:
 
 
 def envelope_writer(density: StationaryDensity) -> Writer:
-    """log_lag = ln ℓ, log_value = ln f, local_exponent = -d ln f/d ln ℓ, for ln ℓ = -ζ over the grid."""
-    log_lags = np.linspace(-density.grid.right, -density.grid.left, LAGS)
+    """log_lag = ln ℓ, log_value = ln f, local_exponent = -d ln f/d ln ℓ, over the grid's ℓ and beyond."""
+    deepest = -density.grid.left
+    if density.grid.edges[0] == "open":
+        deepest = max(deepest, DEEPEST_LAG)
+    log_lags = np.linspace(-density.grid.right, deepest, LAGS)
     envelope = density.envelope(log_lags=log_lags)
     return _csv_writer(
         {"log_lag": log_lags, "log_value": envelope.log_values, "local_exponent": envelope.local_exponent}

@@ -27,6 +27,8 @@ VISIBLE_DECADES = 14
 # With measurements: Q = 1e3 of them say something about three decades, and a margin shows where the curve
 # goes.
 COMPARED_DECADES = 6
+# Thirteen decades of τ show any power law; more only squeeze the bulk.
+DEEPEST = 13 * math.log(10)
 # Points of a drawn curve: smooth at any printed size.
 POINTS = 400
 # A depth of e is where ln ln of it begins to mean something; nearer than that no tail law does.
@@ -158,14 +160,20 @@ def exponent_label(theory: ClosedForm) -> str:
 
 
 def visible_zeta(density: StationaryDensity, samples: Samples | None = None) -> Array:
-    """POINTS values of ζ over the part of the grid where ρ is within VISIBLE_DECADES of its peak.
+    """POINTS values of ζ over which ρ is within VISIBLE_DECADES (with samples COMPARED_DECADES) of its peak.
 
-    COMPARED_DECADES if there are samples to compare with.
+    Beyond an open edge the density goes on, and so does the range, but no further than DEEPEST from the peak.
     """
     decades = VISIBLE_DECADES if samples is None else COMPARED_DECADES
-    near = density.log_density > density.log_density.max() - decades * math.log(10)
-    zeta = density.zeta[near]
-    return np.linspace(zeta[0], zeta[-1], POINTS)
+    floor = density.log_density.max() - decades * math.log(10)
+    near = density.zeta[density.log_density > floor]
+    left, right, peak = float(near[0]), float(near[-1]), _peak(density)
+    if left == density.grid.left and density.tail_exponent > 0:
+        left = max(left - (density.log_density[0] - floor) / density.tail_exponent, min(left, peak - DEEPEST))
+    if right == density.grid.right and density.right_tail_exponent > 0:
+        further = (density.log_density[-1] - floor) / density.right_tail_exponent
+        right = min(right + further, max(right, peak + DEEPEST))
+    return np.linspace(left, right, POINTS)
 
 
 def _tail(density: StationaryDensity, theory: ClosedForm, zeta: Array, variable: str) -> tuple[Array, Array]:

@@ -43,7 +43,12 @@ def gamma_log_density(zeta: Array, a: float, b: float) -> Array:
 
 
 def gamma_density(
-    a: float, b: float = 1.0, spacing: float = 0.05, left: float = -40.0, right: float = 5.0, edge: str = "open"
+    a: float,
+    b: float = 1.0,
+    spacing: float = 0.05,
+    left: float = -40.0,
+    right: float = 5.0,
+    edge: str = "open",
 ) -> StationaryDensity:
     """e^ζ ~ Gamma(a, rate b); for b = 1 the mass beyond ζ = 5 is e^{-148}."""
     grid = Grid(left, right, round((right - left) / spacing) + 1, (edge, "stop"))

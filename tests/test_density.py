@@ -89,6 +89,7 @@ def test_logpdf_far_beyond_the_edge(gamma: StationaryDensity) -> None:
 
 
 def test_nodes_are_returned_as_they_are(gamma: StationaryDensity) -> None:
+    # ζ itself is rounded: the slope is up to -147 there. Measured 6e-14
     assert np.abs(gamma.logpdf(gamma.zeta) - gamma.log_density).max() < 1e-12
     assert (gamma.zeta == gamma.grid.zeta).all() and gamma.residual == 0.0
 
@@ -152,7 +153,7 @@ def test_the_sum_beyond_an_edge_becomes_the_integral(per_node: float) -> None:
     exact = log_density[0] - rate * h * depth - np.log(rate)
     assert np.abs(lower.beyond(depth) - exact).max() < 1e-12 * np.abs(exact).max()
     plain = np.log(np.exp(tail.log_mass_from(7)) - 0.5 * h * np.exp(tail.log_density(7)))
-    assert abs(plain - exact[2]) > 0.08 * per_node**2  # the control; (σ h)²/12 at leading order
+    assert abs(plain - exact[2]) > 0.05 * per_node**2  # the control; (σ h)²/12 at leading order
 
 
 def test_a_slowly_bending_tail_is_summed_as_well() -> None:
@@ -176,7 +177,7 @@ def test_cdf_and_sf_add_up(gamma: StationaryDensity, cosh: StationaryDensity) ->
 
 def test_it_behaves_as_scipy_does(gamma: StationaryDensity) -> None:
     twin = scipy.stats.loggamma(1.3)
-    z = np.array([[-5.0, -1.0, 0.0], [1.0, 2.0, np.nan], [np.inf, -np.inf, 3.0]])
+    z = np.array([[-5.0, -1.0, 0.0], [1.0, 2.0, np.nan], [-np.inf, -20.0, 3.0]])
     for name in ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf"):
         ours, theirs = getattr(gamma, name)(z), getattr(twin, name)(z)
         assert ours.shape == z.shape
@@ -201,16 +202,19 @@ def test_it_behaves_as_scipy_does(gamma: StationaryDensity) -> None:
 
 
 def test_quantiles_invert_the_cdf(gamma: StationaryDensity, cosh: StationaryDensity) -> None:
-    q = np.concatenate([np.logspace(-300, -1, 200), np.linspace(0.01, 0.99, 197), 1 - np.logspace(-15, -2, 50)])
-    for density in (gamma, cosh, gamma_density(20.0, 20.0, left=-2.0, edge="stop", right=1.5)):
+    steep = gamma_density(20.0, 20.0, left=-8.0, edge="stop", right=2.0)
+    for density, least in ((gamma, 1e-300), (cosh, 1e-300), (steep, 1e-60)):
+        # closer to a stop edge than ζ is rounded there are no quantiles: hence 1e-60
+        q = np.concatenate([np.logspace(np.log10(least), -1, 200), np.linspace(0.01, 0.99, 197)])
+        q = np.concatenate([q, 1 - np.logspace(-15, -2, 50)])
         z = density.ppf(q)
-        within = density.support()[0] < z  # a stop edge may hold quantiles of 1e-300
-        relative = np.abs(density.logcdf(z[within]) - np.log(q[within]))
-        assert (relative / np.maximum(1, np.abs(np.log(q[within])))).max() < 1e-14
+        assert np.abs(density.logcdf(z) / np.log(q) - 1).max() < 1e-13  # measured 9e-15
         assert np.abs(density.cdf(z) - q).max() < 1e-14
         assert (np.diff(density.ppf(np.sort(q))) >= 0).all()
         # far in the right tail isf keeps what ppf cannot: 1 - q
+        q = q[q > 1e-60]
         assert np.abs(density.logsf(density.isf(q)) / np.log(q) - 1).max() < 1e-12
+    assert gamma.pdf(np.inf) == 0.0 == gamma.sf(np.inf) and gamma.cdf(np.inf) == 1.0
     # sf = 1/(1 + e^{2z}), so that isf(1e-300) = 150 ln 10
     assert cosh.isf(1e-300) == pytest.approx(150 * np.log(10), rel=1e-14)
 
@@ -228,7 +232,7 @@ def test_draws(gamma: StationaryDensity) -> None:
     assert scipy.stats.kstest(draws, lambda z: gamma.cdf(z - 0.05)).pvalue < 1e-6  # the control
     assert np.array_equal(draws, gamma.rvs(20_000, random_state=np.random.default_rng(1)))
     assert not np.array_equal(draws, gamma.rvs(20_000, random_state=2))
-    assert gamma.rvs((2, 3), random_state=np.random.RandomState(1)).shape == (2, 3)  # noqa: NPY002
+    assert gamma.rvs((2, 3), random_state=np.random.RandomState(1)).shape == (2, 3)
     assert isinstance(gamma.rvs(), float)
 
 
@@ -313,7 +317,8 @@ def test_error_estimate_grows_with_depth(gamma: StationaryDensity) -> None:
     assert np.isnan(density.log_error(np.nan)) and density.log_error(-np.inf) == np.inf
     assert ErrorEstimate(1e-9)(-np.inf) == 1e-9
     assert repr(density) == (
-        "StationaryDensity(exact, 901 nodes in [-40, 5], h = 0.05, edges open/stop, error 1.0e-09, tail exponent 1.3)"
+        "StationaryDensity(exact, 901 nodes in [-40, 5], h = 0.05, edges open/stop, "
+        "error 1.0e-09, tail exponent 1.3)"
     )
     assert density.tail_exponent == 1.3 and np.isnan(density.right_tail_exponent)
 
