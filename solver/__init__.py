@@ -2,7 +2,7 @@
 
     0 = -(F ρ)' + η_G ρ'' + J*ρ,     p(τ) = ρ(-ln τ)/τ,     f(ℓ) = ∫ exp(-ℓ e^ζ) ρ(ζ) dζ
 
-The public names are here and, the same, in `zetafp`. Figures are the one exception: they are in `solver.plots`,
+The public names are here and, the same, in `zetafp`. Figures are the one exception, in `solver.plots`,
 so that nobody who draws nothing waits for matplotlib.
 
 >>> model = Model(TanhDrift(1.0, 0.0, 1.0), 0.3, TemperedStableJumps(0.4, 1.5, 2.2))

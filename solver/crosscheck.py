@@ -140,7 +140,10 @@ def _readings(density: StationaryDensity, tail: TailForm) -> list[Row]:
     inner = depth if side is not None else max(0.5 * depth, depth - _KERNEL)
 
     def row(source: str, read: Callable[[float], float], s: float, law: TailForm, where: str) -> Row:
-        value, pair = read(s), origin - np.array([0.5 * s, s])
+        pair = origin - np.array([0.5 * s, s])
+        if not np.isfinite(density.logpdf(pair)).all():
+            return Row(source, np.nan, np.nan, where, 0.0, "the grid ends before")
+        value = read(s)
         parts = {
             "change from half the depth": 2 * abs(value - read(0.5 * s)),
             "error of the density": float(density.log_error(pair).sum()) / (0.5 * s),

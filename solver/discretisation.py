@@ -69,6 +69,15 @@ class Domain:
         return replace(self, left=left, right=right)
 
 
+    def cut(self, left: float, right: float) -> Domain:
+        """The unsettled sides moved to these places, where they lie inside."""
+        return replace(
+            self,
+            left=self.left if self.settled[0] else max(self.left, left),
+            right=self.right if self.settled[1] else min(self.right, right),
+        )
+
+
 def first_domain(model: Model, rtol: float) -> Domain:
     """Ends where the drift is constant to `rtol`, or where a rough ln ρ has fallen far below the body."""
     drift = model.drift

@@ -5,7 +5,8 @@
 Because both come from the same terms, a matrix made of them is singular to rounding. The catch: an
 exponential sum is good up to its reach only, and without tempering the jumps beyond any reach are not rare
 (α = 0.3: 1% of all jumps are longer than 1e6 nodes, and the sum misses a third of those). One term more, so
-slow that no weight within reach feels it, carries what is missing.
+slow that no weight within reach feels it, carries what is missing. It says how many jumps leave a grid, not
+where they land: right at a `stop` edge, useless for the half-line beyond an open one.
 """
 
 from __future__ import annotations

@@ -48,10 +48,15 @@ class Solve:
         """Is every entry positive? A resolved grid gives no other."""
         return bool((self.null.sign > 0).all() and np.isfinite(self.null.log_density).all())
 
+    def holds(self, mass: float) -> bool:
+        """Is the mass beyond either end of the grid below `mass`?"""
+        left, right = self.limits(mass)
+        return left > self.grid.left and right < self.grid.right
+
     @property
     def holds_body(self) -> bool:
         """Does the body end inside the grid on either side?"""
-        return self.body[0] > self.grid.left and self.body[1] < self.grid.right
+        return self.holds(BODY)
 
     @cached_property
     def interpolant(self) -> Interpolant:
@@ -60,9 +65,13 @@ class Solve:
 
     @cached_property
     def body(self) -> tuple[float, float]:
-        """The points with mass BODY beyond them, past an open edge if need be, at a stop edge at most."""
-        left = _limit(self.null.log_density, self.grid.spacing, self.null.left)
-        right = _limit(self.null.log_density[::-1], self.grid.spacing, self.null.right)
+        """The points with mass BODY beyond them."""
+        return self.limits(BODY)
+
+    def limits(self, mass: float) -> tuple[float, float]:
+        """The points with this mass beyond them, past an open edge if need be, at a stop edge at most."""
+        left = _limit(self.null.log_density, self.grid.spacing, self.null.left, mass)
+        right = _limit(self.null.log_density[::-1], self.grid.spacing, self.null.right, mass)
         return self.grid.left + left, self.grid.right - right
 
     @property
@@ -88,14 +97,14 @@ def solve(method: Method, model: Model, grid: Grid, order: int) -> Solve | None:
     return Solve(grid, null, time.perf_counter() - start)
 
 
-def _limit(log_density: Array, spacing: float, beyond: Continuation | None) -> float:
-    """Distance inwards from the first node to where the mass outside is BODY (negative: beyond the edge)."""
+def _limit(log_density: Array, spacing: float, beyond: Continuation | None, mass: float) -> float:
+    """Distance inwards from the first node to where the mass outside is `mass` (negative: beyond the edge)."""
     outside = -np.inf if beyond is None else float(beyond.log_mass_from(1))
-    if beyond is not None and outside > np.log(BODY):
-        return -(outside - np.log(BODY)) / beyond.exponent
+    if beyond is not None and outside > np.log(mass):
+        return -(outside - np.log(mass)) / beyond.exponent
     peak = float(log_density.max())
-    mass = np.exp(outside - peak) + spacing * np.cumsum(np.exp(log_density - peak))
-    return spacing * float(np.searchsorted(mass, BODY * np.exp(-peak)))
+    inside = np.exp(outside - peak) + spacing * np.cumsum(np.exp(log_density - peak))
+    return spacing * float(np.searchsorted(inside, mass * np.exp(-peak)))
 
 
 @dataclass(frozen=True)

@@ -33,18 +33,29 @@ def refuse_file(target: Path) -> None:
     for place in (target, *target.parents):
         if place.exists():
             if not place.is_dir():
-                raise ModelError(f"--out {target}: {place} is a file; name a directory")
+                raise ModelError(f"{target}: {place} is a file; name a directory")
             return
 
 
 def write_all(target: Path, writers: dict[str, Writer]) -> list[Path]:
     """Write each named file by its writer and return their paths.
 
-    Raises OSError if the place cannot be written; whatever the reason, no partial file remains.
+    Raises ModelError if the place cannot be written; whatever the reason, no partial file remains.
     """
     refuse_file(target)
+    for name in writers:
+        if (target / name).is_dir():
+            raise ModelError(f"{target / name}: a directory stands where the file should go")
+    try:
+        _write_aside(target.absolute(), writers)
+    except OSError as problem:
+        raise ModelError(f"{target}: cannot be written: {problem.strerror or problem}") from problem
+    return [target / name for name in writers]
+
+
+def _write_aside(target: Path, writers: dict[str, Writer]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    aside = target.absolute().with_name(f".{target.absolute().name}.{secrets.token_hex(4)}")
+    aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     aside.mkdir()
     try:
         for name, write in writers.items():
@@ -56,7 +67,6 @@ def write_all(target: Path, writers: dict[str, Writer]) -> list[Path]:
             os.rename(aside, target)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    return [target / name for name in writers]
 
 
 def text_writer(text: str) -> Writer:

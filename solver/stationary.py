@@ -17,7 +17,7 @@ from solver import dense, eigen, elimination
 from solver.checks import choice, number
 from solver.confinement import require_confinement
 from solver.density import ErrorEstimate, Level, StationaryDensity
-from solver.discretisation import FLAT, Domain, first_domain, first_spacing
+from solver.discretisation import BODY, FLAT, Domain, first_domain, first_spacing
 from solver.errors import ModelError, NotConvergedError
 from solver.grid import Grid
 from solver.levels import NOTHING, Disagreement, History, Method, disagreement, solve
@@ -32,9 +32,11 @@ METHODS: dict[str, Method] = {
 }
 # Work stops here by default; a drift that varies everywhere takes some 5 s on two cores.
 MAX_NODES = 400_000
-# An edge that is not settled may cost this fraction of rtol; until then the domain is widened by this factor.
+# An edge that is not settled may cost this fraction of rtol. Until then the mass beyond it is lowered by this factor,
+# and the domain widened by that one where it does not reach so far.
 _EDGE_SHARE = 0.1
-_WIDER = 1.3
+_WIDER = 1.5
+_DEEPER = 1e-4
 _WIDENINGS = 20
 # A fixed grid is compared with itself coarsened so many times, which is what an observed order takes.
 _COARSER = 2
@@ -93,26 +95,36 @@ class _Run:
     progress: Progress | None
 
     def settle(self, domain: Domain, spacing: float, rtol: float) -> tuple[Domain, Disagreement]:
-        """Widen the domain until moving its unsettled edges no longer matters; the wider one, and what it mattered."""
+        """Place the unsettled edges: just so far beyond the body that the rest, in a wider domain, does not matter.
+
+        Returns the domain and what its edges cost. Deeper edges would not help: entries below ρ̂(π/h), the density's
+        own content at the grid's wave number, are not resolved at spacing h whatever the method.
+        """
         flat = Disagreement(10 * FLAT * rtol, 0.0, 0.0, 10 * FLAT * rtol)
         if all(domain.settled):
             return domain, flat
-        before = solve(self.method, self.model, domain.grid(spacing), self.order)
+        mass = BODY * rtol
         for _ in range(_WIDENINGS):
-            wider = domain.widened(_WIDER)
-            grid = wider.grid(spacing)
+            grid = domain.grid(spacing)
             if grid.nodes > self.max_nodes:
                 break
-            after = solve(self.method, self.model, grid, self.order)
-            if before is not None and after is not None:
-                change = disagreement(before, after)
-                if change.body <= _EDGE_SHARE * rtol and before.holds_body:
-                    return wider, change.plus(flat)
-            domain, before = wider, after
+            wide = solve(self.method, self.model, grid, self.order)
+            if wide is None:
+                spacing /= 2
+                continue
+            tight = domain.cut(*wide.limits(mass))
+            narrow = solve(self.method, self.model, tight.grid(spacing), self.order)
+            change = NOTHING if narrow is None else disagreement(wide, narrow)
+            if narrow is not None and narrow.holds_body and change.body <= _EDGE_SHARE * rtol:
+                return tight, change.plus(flat)
+            if narrow is not None and wide.holds(mass):
+                mass *= _DEEPER
+            else:
+                domain = domain.widened(_WIDER)
         raise NotConvergedError(
-            f"the domain [{domain.left:g}, {domain.right:g}] does not hold the density yet and the next one needs more than "
-            f"max_nodes = {self.max_nodes} nodes at h = {spacing:g}: the drift approaches its limit, or the density falls, "
-            "very slowly. Allow more nodes, or a larger rtol"
+            f"no domain up to [{domain.left:g}, {domain.right:g}] holds the density to rtol = {rtol:g} with max_nodes = "
+            f"{self.max_nodes} nodes at h = {spacing:g}: the drift approaches its limit, or the density falls, very "
+            "slowly. Allow more nodes, or a larger rtol"
         )
 
     def refine(self, domain: Domain, spacing: float, rtol: float, edges: Disagreement) -> StationaryDensity:

@@ -262,6 +262,24 @@ def test_a_failing_writer_leaves_no_file_behind(tmp_path: Path, existing: bool) 
     assert [path.read_text() for path in written] == ["new\n"]
 
 
+def test_what_cannot_be_written_is_said_before_anything_is_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "result"
+    (target / "b.txt").mkdir(parents=True)
+    (target / "a.txt").write_text("old")
+    new = {"a.txt": outputs.text_writer("new"), "b.txt": outputs.text_writer("new")}
+    with pytest.raises(ModelError, match=r"b\.txt: a directory stands"):
+        outputs.write_all(target, new)
+    assert (target / "a.txt").read_text() == "old"
+
+    def full(path: Path) -> None:
+        raise OSError(28, "No space left on device", str(path))
+
+    with pytest.raises(ModelError, match=r"other: cannot be written: No space left") as caught:
+        outputs.write_all(tmp_path / "other", {"a.txt": full})
+    assert "/." not in str(caught.value), "the directory aside is nobody's business"
+    assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
 def test_a_file_is_never_taken_for_a_directory(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for target in (tmp_path / "file", tmp_path / "file" / "a" / "b"):
