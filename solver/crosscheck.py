@@ -137,13 +137,13 @@ def _readings(density: StationaryDensity, tail: TailForm) -> list[Row]:
         return float(density.envelope(log_lags=s - origin).local_exponent) + _power(lag_tail, s)
 
     depth = _depth(density, slope, origin)
+    short = bool(np.isneginf(density.logpdf(origin - depth)))
     inner = depth if side is not None else max(0.5 * depth, depth - _KERNEL)
 
     def row(source: str, read: Callable[[float], float], s: float, law: TailForm, where: str) -> Row:
-        pair = origin - np.array([0.5 * s, s])
-        if not np.isfinite(density.logpdf(pair)).all():
+        if short:
             return Row(source, np.nan, np.nan, where, 0.0, "the grid ends before")
-        value = read(s)
+        value, pair = read(s), origin - np.array([0.5 * s, s])
         parts = {
             "change from half the depth": 2 * abs(value - read(0.5 * s)),
             "error of the density": float(density.log_error(pair).sum()) / (0.5 * s),

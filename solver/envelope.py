@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from solver.distribution import Distribution
 from solver.interpolant import Array
+from solver.moments import log_missing_mass
 
 # Widest step of the sum: the kernel's spectrum |Γ(1 + 2πi/d)| is e^{-49} there; coarser grids are
 # interpolated.
@@ -88,18 +89,11 @@ def envelope(
     log_values[finite], slopes[finite] = _evaluate(law, flat[finite])
     truncation = np.zeros(flat.shape)
     if before is None:
-        log_missing = _log_missing(law)
+        log_missing = log_missing_mass(law.interpolant)
         hidden = ~np.isneginf(flat) & ~(log_missing < log_values)
         log_values[hidden], slopes[hidden] = np.nan, np.nan
         truncation = np.exp(log_missing - log_values)
     return Envelope(*(part.reshape(logs.shape)[()] for part in (flat, log_values, slopes, truncation)))
-
-
-def _log_missing(law: Distribution) -> float:
-    """ln of a bound on the mass beyond a left stop edge: geometric with the slope there, inf without one."""
-    inner = law.interpolant
-    slope = float(law.slope(inner.left))
-    return float(inner.log_density[0] - np.log(slope)) if slope > 0 else np.inf
 
 
 def _evaluate(law: Distribution, log_lags: Array) -> tuple[Array, Array]:

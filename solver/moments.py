@@ -17,12 +17,14 @@ from solver.interpolant import Interpolant
 from solver.model import Model
 from solver.nullvector import Continuation
 
-# Nodes inside a stop edge at which the tail's slope is read: past the layer where the edge itself bends the
-# density.
-_INSIDE = 40
+# Where the slope of a tail cut by a stop edge is read: past the layer that the edge itself bends, 40 nodes at
+# least and a twentieth of the grid (noise that hardly smooths makes that layer wide).
+_INSIDE, _SHARE = 40, 0.05
 # ζ at which the growth of the drift is read, and its double: far from any body, far from overflow of a power
 # law.
 _FAR = 1e3
+# An exponent this close to 1 is 1: the width of the critical phase, the rounding of the spectral radius.
+_CRITICAL = 1e-12
 # Nodes of a marginal tail that are summed one by one at most: 1e6 take half a second.
 _DEEP = 1e6
 
@@ -75,17 +77,17 @@ def mean_drift(drift: Drift, interpolant: Interpolant) -> tuple[float, float, fl
             beyond = limit * float(np.exp(one.before.log_mass_from(1)))
             mean, scale = mean + beyond, scale + abs(beyond)
         else:
-            slope = float(one.log_density[_INSIDE] - one.log_density[0]) / (_INSIDE * one.spacing)
-            missing += abs(edge) * float(np.exp(one.log_density[0])) / slope if slope > 0 else np.inf
+            missing += abs(edge) * float(np.exp(log_missing_mass(one)))
     return mean, scale, missing
 
 
 def log_exponential_mean(interpolant: Interpolant, tempering: float) -> float:
     """ln E e^{-ζ}: inf where the left tail is too heavy.
 
-    `tempering` is the λ of the jumps (inf without any): jumps alone make ρ at least as heavy as e^{λζ}. At an
-    open edge the tail's exponent decides and the sum beyond is exact. At a stop edge the slope 40 nodes
-    inside decides, and what is missing beyond it is taken as geometric with that slope.
+    `tempering` is the λ of the jumps (inf without any): jumps alone make ρ at least as heavy as e^{λζ}. At
+    an open edge the tail's exponent decides and the sum beyond is exact; where λ = 1 pins it at 1, the power
+    of the depth that comes with it decides. At a stop edge the slope inside decides (`cut_tail`), and what is
+    missing beyond is taken as geometric.
     """
     inner = interpolant
     step = inner.spacing
@@ -95,16 +97,29 @@ def log_exponential_mean(interpolant: Interpolant, tempering: float) -> float:
         return float("inf")
     side = inner.before
     if side is not None:
-        if abs(side.exponent - 1) <= 1 / (side.reach * step):
+        if max(abs(side.exponent - 1), abs(tempering - 1)) <= 1 / (side.reach * step):
             return _log_marginal_mean(inner, side, total)
-        if not side.exponent > 1:
+        if not side.exponent > 1 + _CRITICAL:
             return float("inf")
         return float(np.logaddexp(total, log_tilted_mass(side, 1.0) - inner.left))
-    inside = min(_INSIDE, inner.size - 2)
-    excess = float(inner.log_density[inside + 1] - inner.log_density[inside]) - step
-    if not excess > 0:
+    log_edge, slope = cut_tail(inner)
+    if not slope > 1:
         return float("inf")
-    return float(np.logaddexp(total, terms[inside] - (inside + 1) * excess - np.log(-np.expm1(-excess))))
+    return float(np.logaddexp(total, log_edge - inner.left - np.log(np.expm1((slope - 1) * step) / step)))
+
+
+def cut_tail(interpolant: Interpolant) -> tuple[float, float]:
+    """ln ρ at the left end and d ln ρ/dζ as a geometric tail read further inside gives them."""
+    inner = interpolant
+    inside = min(max(_INSIDE, int(_SHARE * inner.size)), inner.size - 2)
+    slope = float(inner.log_density[inside + 1] - inner.log_density[inside]) / inner.spacing
+    return float(inner.log_density[inside]) - slope * inside * inner.spacing, slope
+
+
+def log_missing_mass(interpolant: Interpolant) -> float:
+    """ln of the mass that a geometric tail holds beyond the left end; inf for one that does not fall."""
+    log_edge, slope = cut_tail(interpolant)
+    return log_edge - float(np.log(slope)) if slope > 0 else float("inf")
 
 
 def log_tilted_mass(side: Continuation, rate: float) -> float:

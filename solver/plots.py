@@ -154,7 +154,7 @@ def exponent_label(theory: ClosedForm) -> str:
     """β and its value, or what takes its place where there is no root."""
     if theory.has_root:
         return f"β = {theory.exponent:.4g}"
-    if theory.tail.case == "tempered":
+    if 0 < theory.tail.exponent < math.inf:
         return f"no root, tail pinned at λ = {theory.tail.exponent:.4g}"
     return f"no root, {theory.tail.meaning}"
 

@@ -120,8 +120,8 @@ def render(summary: dict[str, Any]) -> RenderableType:
     for label, text in _facts(summary):
         facts.add_row(label, Text(text))
     rows = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    rows.add_column("exponent from", overflow="fold")
-    for heading in ("value", "difference", "allowed"):
+    rows.add_column("check", overflow="fold")
+    for heading in ("exponent", "difference", "allowed"):
         rows.add_column(heading, justify="right", no_wrap=True)
     rows.add_column("read at", overflow="fold")
     for row in summary["checks"]:
@@ -139,7 +139,8 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
         lines.append(
             ("threshold", f"η_J* = {summary['threshold']:.10g} ({summary['convention']} convention)")
         )
-    root = f"β = {summary['exponent']:.12g}" if summary["has_root"] else "none (no root β)"
+    absent = "none: the drift has no plateau" if summary["phase"] == "confined" else "none: no root β"
+    root = f"β = {summary['exponent']:.12g}" if summary["has_root"] else absent
     lines.append(("exponent", root))
     lines.append(("tail law", summary["tail"]["law"]))
     if summary["tail_differs_from_source"]:

@@ -8,6 +8,7 @@ traceback.
 from __future__ import annotations
 
 import functools
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,7 +41,10 @@ def with_statuses(command: Callable[..., None]) -> Callable[..., None]:
             place = f"{problem.filename}: " if problem.filename else ""
             fail(f"{place}{problem.strerror or problem}", BAD_INPUT)
         except NotConvergedError as problem:
-            fail(f"{problem} (best error estimate: {problem.estimate:.2g})", NOT_CONVERGED)
+            reached = (
+                f" (best error estimate: {problem.estimate:.2g})" if math.isfinite(problem.estimate) else ""
+            )
+            fail(f"{problem}{reached}", NOT_CONVERGED)
         except KeyboardInterrupt:
             fail("interrupted; no half-written file was left", INTERRUPTED)
 

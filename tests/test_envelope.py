@@ -158,3 +158,13 @@ def test_the_tail_below_the_threshold() -> None:
     ratio = density.envelope(log_lags=depth).log_values - density.logpdf(-depth) - scipy.special.gammaln(1.0)
     assert np.abs(ratio).max() < 0.01  # (1+α) γ/500 = 0.003 from the digamma function
     assert ratio[1:] / ratio[:-1] == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_plateau_cut_by_a_stop_edge(baseline: Model) -> None:
+    """The bound holds what a longer grid shows to be missing, and is no more than twice that."""
+    cut = solved(baseline, Grid(-20, 20, 801, ("stop", "open")))
+    whole = solved(baseline, Grid(-20, 20, 801, "open"))
+    lags = np.logspace(5, 8, 4)
+    missing = np.abs(cut.envelope(lags).values / whole.envelope(lags).values - 1)
+    bound = cut.envelope(lags).truncation
+    assert (missing < bound).all() and (bound[2:] < 2 * missing[2:]).all()

@@ -22,7 +22,7 @@ ORDER = [
     *("files", "config", "model", "presets"),
     *("exponent", "tail_form", "tail_words", "closed_form"),
     *("grid", "far_jumps", "generator"),
-    *("nullvector", "blocks", "residual", "halfline", "elimination", "eigen", "dense"),
+    *("nullvector", "blocks", "residual", "halfline", "shifted", "elimination", "eigen", "dense"),
     *("interpolant", "cumulative", "distribution", "moments", "timescales", "envelope"),
     *("archive", "evidence", "density", "storage"),
     *("confinement", "discretisation", "levels", "stationary"),

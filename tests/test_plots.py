@@ -15,6 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from solver.closed_form import closed_form
+from solver.drifts import LinearDrift
+from solver.jumps import TemperedStableJumps
+from solver.model import Model
 from solver.plots import (
     plot_density,
     plot_envelope,
@@ -24,6 +27,7 @@ from solver.plots import (
     visible_zeta,
 )
 from solver.samples import read_samples
+from solver.stationary import solve_stationary
 
 PANELS: list[Callable[..., Axes]] = [plot_density, plot_timescales, plot_envelope, plot_local_exponents]
 
@@ -91,6 +95,19 @@ def test_below_the_threshold_the_pinned_law_is_drawn(below_density: Any) -> None
     assert np.all(np.abs(np.log(ratio)) < 0.7)
     title = plot_solution(below_density, theory, title="below").get_suptitle()
     assert "no root" in title and "collapsed" in title
+
+
+def test_a_drift_without_bound_is_drawn_to_its_stop_edges() -> None:
+    model = Model(LinearDrift(1.0, -2.0), 0.3, TemperedStableJumps(0.4, 1.5, 2.2))
+    density = solve_stationary(model, rtol=1e-4)
+    theory = closed_form(model)
+    title = plot_solution(density, theory).get_suptitle()
+    assert "no root" in title and "λ = 2.2" in title and "confined" in title
+    zeta = visible_zeta(density)
+    assert density.grid.left <= zeta[0] and zeta[-1] <= density.grid.right
+    gauss = Model(LinearDrift(1.0, 0.0), 0.5)  # no law at all: faster than any exponential
+    labels = lines(plot_density(solve_stationary(gauss, rtol=1e-4), theory=closed_form(gauss)))
+    assert not any("closed form" in label for label in labels)
 
 
 def test_measured_spectrum_is_overlaid(baseline_density: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.stats
 from known_densities import cosh_density, gamma_density, on_grid
 
@@ -109,14 +110,17 @@ def test_draws_are_those_of_the_density(spectrum: TimescaleSpectrum) -> None:
 # --- the mean -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("a", "left"), [(1.01, -10.0), (1.3, -10.0), (5.0, -10.0), (1.3, -40.0)])
+@pytest.mark.parametrize(
+    ("a", "left"), [(1.000001, -10.0), (1.01, -10.0), (1.3, -10.0), (5.0, -10.0), (1.3, -40.0)]
+)
 def test_the_mean_holds_what_lies_beyond_the_edge(a: float, left: float) -> None:
     density = gamma_density(a, left=left)
     exact = 1 / (a - 1)
     # beyond ζ = -10 the exact density bends by e^{-10}, of the part that lies there
     assert density.timescales().mean() == pytest.approx(exact, rel=5e-5 if left > -20 else 1e-12)
     inside = density.grid.spacing * np.sum(np.exp(density.log_density - density.zeta))
-    assert a > 1.1 or inside < 0.2 * exact  # the control: at a = 1.01 the grid holds a tenth of it
+    # the control: at a = 1.01 the grid holds a tenth of it, at 1.000001 a hundred thousandth
+    assert a > 1.1 or inside < 0.2 * exact
 
 
 @pytest.mark.parametrize("a", [1.0, 0.999, 0.1])
@@ -155,3 +159,11 @@ def test_the_mean_at_a_stop_edge() -> None:
     cut = gamma_density(1.3, left=-10.0, edge="stop")
     assert cut.timescales().mean() == pytest.approx(1 / 0.3, rel=1e-3)
     assert log_exponential_mean(gamma_density(0.9, edge="stop").distribution.interpolant, np.inf) == np.inf
+
+
+def test_the_mean_of_a_confined_population() -> None:
+    """dζ = -ζ dt + noise: ln E e^{-ζ} = η_G/2 + ∫_0^1 η_J ψ(u)/u du, by the noise's own exponent."""
+    jumps = TemperedStableJumps(0.4, 1.5, 2.2)
+    density = solved(Model(LinearDrift(1.0, 0.0), 0.5, jumps), 18.0, "stop")
+    exact = 0.25 + scipy.integrate.quad(lambda u: float(jumps.laplace_exponent(u)) / u, 0, 1)[0]
+    assert density.timescales().log_mean() == pytest.approx(exact, abs=1e-9)

@@ -1,0 +1,269 @@
+"""The resolvent (σ - A)⁻¹ of the adjoint and its transpose by block elimination: factor once, apply in O(N).
+
+Two things need more than the null vector: relaxation modes, which are the eigenvectors of (σ - A)⁻¹, and integrated
+correlations, which are one solve at σ = 0. Both are the elimination of `solver.elimination` with a source: every block
+eliminated keeps its own inverse, and a source in it travels inwards as one more message s,
+
+    g = W (U s + f),        s' = E g + T s                                  inwards, block by block
+    x = g + Y l,            l' = M l + V' g                                 outwards, with the messages l of the middle
+
+with W = (σ - A_I - U R V')⁻¹, Y = W (U' + U R T'), E = V + T R V', M = T' + V' Y and the reflection R of everything
+further out (a prime marks the message outwards). The transpose is the same maps, transposed, in the opposite order.
+
+Every factor is a sum of positive terms when the grid resolves the model. What a column of σ - A loses is its flow
+inwards plus σ times the mass it holds, itself and through what it sends outwards:
+
+    outflow = land · (V + T R V') + σ (1 + μ V'),       μ' = 1ᵀ Y + μ M
+
+with μ the mass held outside per message. `balance_rows` makes the block's equations from these sums, so that results
+are right relative to |(σ - A)⁻¹| |f|, however slowly a region drains and however small σ is.
+
+The catch: a density of this operator and an observable of its transpose live at opposite ends of the range of a double.
+`log_weight` (the w below) balances them: sources and solutions are then e^{-w} times densities, e^{w} times
+observables; inside, each block has its own scale, so that w may range over any number of decades.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from solver.blocks import BLOCK, Block, Scheme, assemble, build_scheme
+from solver.checks import number
+from solver.errors import ModelError
+from solver.grid import Grid
+from solver.halfline import balance_rows, solve_block
+from solver.model import Model
+
+Array = NDArray[np.float64]
+
+# Relative change of reflection and held mass at which the steps on a plateau count as repeating (as in `elimination`).
+_REPEATS = 2e-15
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """One eliminated block: W (b, b), W U (b, p), E (p, b), V' (p, b), Y (b, p), M (p, p) and the diagonal of T."""
+
+    inverse: Array
+    arrive: Array
+    emit: Array
+    back: Array
+    response: Array
+    message: Array
+    through: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One eliminated side, outside first, in coordinates in which inwards is to the right.
+
+    `reflection` (p, p) and `held` (p,) are what it gives back and holds per message; `ratios` turn a message inwards
+    from the scale of one block to the next one's.
+    """
+
+    steps: list[_Step]
+    reflection: Array
+    held: Array
+    ratios: Array
+
+    def gather(self, source: Array) -> tuple[list[Array], Array]:
+        """Sources (n, b, k) to the blocks' own responses g and the message s that reaches the middle."""
+        message = np.zeros((self.reflection.shape[0], source.shape[-1]))
+        own = []
+        for step, ratio, f in zip(self.steps, self.ratios, source, strict=True):
+            own.append(step.inverse @ f + step.arrive @ message)
+            message = (step.emit @ own[-1] + step.through[:, None] * message) * ratio
+        return own, message
+
+    def scatter(self, own: list[Array], message: Array) -> list[Array]:
+        """The blocks' own responses and the middle's message outwards to the solution, outside first."""
+        result = []
+        for step, ratio, g in zip(self.steps[::-1], self.ratios[::-1], own[::-1], strict=True):
+            message = message / ratio
+            result.append(g + step.response @ message)
+            message = step.message @ message + step.back @ g
+        return result[::-1]
+
+    def scatter_transposed(self, source: Array) -> tuple[list[Array], Array]:
+        """The transpose of `scatter`: (g, message) for a source."""
+        message = np.zeros((self.reflection.shape[0], source.shape[-1]))
+        own = []
+        for step, ratio, x in zip(self.steps, self.ratios, source, strict=True):
+            own.append(x + step.back.T @ message)
+            message = (step.response.T @ x + step.message.T @ message) / ratio
+        return own, message
+
+    def gather_transposed(self, own: list[Array], message: Array) -> list[Array]:
+        """The transpose of `gather`."""
+        result = []
+        for step, ratio, g in zip(self.steps[::-1], self.ratios[::-1], own[::-1], strict=True):
+            message = message * ratio
+            total = g + step.emit.T @ message
+            result.append(step.inverse.T @ total)
+            message = step.arrive.T @ total + step.through[:, None] * message
+        return result[::-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Resolvent:
+    """(σ - A)⁻¹ on a grid with two `stop` edges; `resolvent` makes it.
+
+    With σ = 0 it is the solution that vanishes at the peak, of A x = -f for sources of no mass, Σ f = 0.
+    """
+
+    shift: float
+    log_weight: Array
+    _local: Array
+    _left: _Side
+    _right: _Side
+    _middle: Array
+
+    def apply(self, source: ArrayLike) -> Array:
+        """x with (σ - A) x = f, both (N,) or (N, k), as e^{-w} times the densities."""
+        return self._solve(source, transposed=False)
+
+    def apply_transposed(self, source: ArrayLike) -> Array:
+        """u with (σ - L) u = g, both (N,) or (N, k), as e^{w} times the observables."""
+        return self._solve(source, transposed=True)
+
+    def _solve(self, source: ArrayLike, transposed: bool) -> Array:
+        f = np.asarray(source, dtype=float)
+        nodes = self._local.size
+        if f.shape[:1] != (nodes,) or f.ndim > 2:
+            raise ValueError(f"a source of shape {f.shape} on {nodes} nodes: give ({nodes},) or ({nodes}, k)")
+        scale = 1 / self._local if transposed else self._local
+        columns = f.reshape(nodes, -1) * scale[:, None]
+        n_l, n_r = len(self._left.steps) * BLOCK, len(self._right.steps) * BLOCK
+        k, p = columns.shape[1], self._left.reflection.shape[0]
+        left = columns[:n_l].reshape(-1, BLOCK, k)
+        right = columns[nodes - n_r :][::-1].reshape(-1, BLOCK, k)
+        first, second = (
+            (_Side.scatter_transposed, _Side.gather_transposed) if transposed else (_Side.gather, _Side.scatter)
+        )
+        own_l, from_l = first(self._left, left)
+        own_r, from_r = first(self._right, right)
+        matrix = self._middle.T if transposed else self._middle
+        joint = matrix @ np.concatenate([columns[n_l : nodes - n_r], from_l, from_r])
+        middle, out_l, out_r = np.split(joint, [nodes - n_l - n_r, nodes - n_l - n_r + p])
+        solved_l, solved_r = second(self._left, own_l, out_l), second(self._right, own_r, out_r)
+        empty = [np.zeros((0, k))]
+        result = np.concatenate([*solved_l, middle, np.concatenate([*empty, *solved_r])[::-1]])
+        return np.asarray((result / scale[:, None]).reshape(f.shape))
+
+
+def resolvent(
+    model: Model, grid: Grid, shift: float, order: int = 8, log_weight: ArrayLike | None = None
+) -> Resolvent:
+    """Factor σ - A on `grid`: `shift` is σ ≥ 0 (1 / time), `log_weight` is w at the nodes, shape (N,), 0 by default.
+
+    The matrix is that of `build_generator`, to 2e-13. Raises ModelError for a negative shift, an open edge and a grid
+    with no more nodes than the order.
+
+    >>> from solver.drifts import LinearDrift
+    >>> model, grid = Model(LinearDrift(2.0), 0.5, None), Grid(-5.0, 5.0, 201, "stop")
+    >>> decay = resolvent(model, grid, shift=1.0).apply_transposed(grid.zeta)  # L ζ = -2 ζ
+    >>> abs(3 * decay - grid.zeta)[60:-60].max() < 1e-12
+    np.True_
+    """
+    sigma = number("shift", shift, low=0.0)
+    if "open" in grid.edges:
+        raise ModelError(f'edges = {grid.edges}: a source needs a grid that ends, with edges="stop"')
+    if grid.nodes <= order:
+        raise ModelError(f"nodes = {grid.nodes}: stencils of order {order} need more than {order} nodes")
+    weight = np.zeros(grid.nodes) if log_weight is None else np.asarray(log_weight, dtype=float)
+    if weight.shape != (grid.nodes,) or not np.isfinite(weight).all():
+        raise ValueError(f"log_weight of shape {weight.shape}: give {grid.nodes} finite numbers, one for each node")
+    scheme = build_scheme(model.jumps, model.diffusion, grid.spacing, order, float(grid.nodes))
+    m = scheme.m
+    drift = np.pad(model.drift(grid.zeta), m, mode="edge")
+    peak = int(np.argmax(np.concatenate([[0.0], np.cumsum(drift[m : -m - 1] + drift[m + 1 : -m])])))
+    start = peak // BLOCK * BLOCK
+    if grid.nodes - start < BLOCK:  # the peak sits at the right end
+        start = max(0, start - BLOCK)
+    stop = grid.nodes - max(0, grid.nodes - start - BLOCK) // BLOCK * BLOCK
+    left = _sweep(scheme, drift[: start + 2 * m], sigma, weight[:start], weight[peak])
+    right = _sweep(scheme.mirrored, -drift[stop:][::-1], sigma, weight[stop:][::-1], weight[peak])
+    block = assemble(scheme, drift[start : stop + 2 * m], not left.steps, not right.steps)
+    scales = np.repeat(weight[:start:BLOCK], BLOCK), np.repeat(weight[:stop - 1:-BLOCK], BLOCK)[::-1]
+    references = np.concatenate([scales[0], np.full(stop - start, weight[peak]), scales[1]])
+    middle = _middle(block, left, right, sigma, peak - start)
+    return Resolvent(sigma, weight, np.exp(weight - references), left, right, middle)
+
+
+def _sweep(scheme: Scheme, drift: Array, sigma: float, weight: Array, inner: float) -> _Side:
+    """Eliminate whole blocks from the stop edge on the left inwards; `inner` is the log weight of the middle."""
+    m = scheme.m
+    p, q = scheme.right.weights.size + m, scheme.left.weights.size + m
+    reflection, held = np.zeros((p, q)), np.zeros(q)
+    steps: list[_Step] = []
+    repeating = False
+    for begin in range(0, drift.size - 2 * m, BLOCK):
+        window = drift[begin : begin + BLOCK + 2 * m]
+        flat = begin > 0 and bool(np.all(window == drift[begin - 1]))
+        if repeating and flat:
+            steps.append(steps[-1])
+            continue
+        block = assemble(scheme, window, stop_left=begin == 0)
+        step, new_reflection, new_held = _absorb(block, reflection, held, sigma)
+        change = max(_change(new_reflection, reflection), _change(new_held, held))
+        repeating = flat and change <= _REPEATS
+        steps.append(step)
+        reflection, held = new_reflection, new_held
+    return _Side(steps, reflection, held, np.exp(-np.diff(np.append(weight[::BLOCK], inner))))
+
+
+def _change(new: Array, old: Array) -> float:
+    """Largest change relative to the largest entry."""
+    return float(np.abs(new - old).max(initial=0.0) / (np.abs(new).max(initial=0.0) or 1.0))
+
+
+def _absorb(block: Block, reflection: Array, held: Array, sigma: float) -> tuple[_Step, Array, Array]:
+    """Eliminate one block from the left; the equations are those at the head of this module."""
+    returned = block.u @ reflection
+    emit = block.v + block.t[:, None] * (reflection @ block.v_back)
+    outflow = block.land @ emit + sigma * (1 + held @ block.v_back)
+    inverse = solve_block(-(block.a + returned @ block.v_back), np.eye(emit.shape[1]), outflow)
+    response = inverse @ (block.u_back + returned * block.t_back)
+    message = block.v_back @ response + np.diag(block.t_back)
+    step = _Step(inverse, inverse @ block.u, emit, block.v_back, response, message, block.t)
+    new_reflection = block.v @ response + block.t[:, None] * (reflection @ message)
+    return step, new_reflection, response.sum(axis=0) + held @ message
+
+
+def _middle(block: Block, left: _Side, right: _Side, sigma: float, anchor: int) -> Array:
+    """The block that both sides meet in: (f, s_left, s_right) to (x, message to the left, message to the right).
+
+    The two reflections see each other through the block. At σ = 0 the last balance of flow, which is empty, makes room
+    for x = 0 at `anchor`.
+    """
+    n, p, q = block.a.shape[0], block.v.shape[0], block.v_back.shape[0]
+    past = left.reflection * block.t_back  # a message to the left that passes the block and comes back
+    arrivals = np.linalg.solve(
+        np.eye(p) - past @ (right.reflection * block.t),
+        np.concatenate([left.reflection @ block.v_back + past @ right.reflection @ block.v, np.eye(p), past], axis=1),
+    )  # what arrives from the left for (x, s_left, s_right); from the right:
+    others = right.reflection @ (block.t[:, None] * arrivals)
+    others[:, :n] += right.reflection @ block.v
+    others[:, n + p :] += np.eye(q)
+    to_left, to_right = block.t_back[:, None] * others, block.t[:, None] * arrivals
+    to_left[:, :n] += block.v_back
+    to_right[:, :n] += block.v
+    incoming = block.u @ arrivals + block.u_back @ others
+    matrix = -(block.a + incoming[:, :n])
+    if sigma > 0:
+        outflow = sigma * (1 + left.held @ to_left[:, :n] + right.held @ to_right[:, :n])
+        inverse = solve_block(matrix, np.eye(n), outflow)
+    else:
+        rows, balances = balance_rows(matrix, np.zeros(n)), np.tril(np.ones((n, n)))
+        rows[-1], balances[-1] = 0.0, 0.0
+        rows[-1, anchor] = 1.0
+        size = np.abs(rows).max(axis=1, keepdims=True)
+        inverse = np.linalg.solve(rows / size, balances / size)
+    solution = np.concatenate([inverse, inverse @ incoming[:, n:]], axis=1)
+    messages = [to[:, :n] @ solution for to in (to_left, to_right)]
+    for message, to in zip(messages, (to_left, to_right), strict=True):
+        message[:, n:] += to[:, n:]
+    return np.concatenate([solution, *messages])
