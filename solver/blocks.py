@@ -17,6 +17,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from solver.far_jumps import far_jumps
 from solver.generator import stencil
 from solver.jumps import TemperedStableJumps
 
@@ -135,7 +136,7 @@ def build_scheme(
         return Scheme(spacing, first / spacing, even, none, none, np.inf, np.inf)
     near = jumps.lattice_corrections(spacing, m)
     even = even + np.concatenate([near[::-1], [-2 * near.sum()], near])
-    far = jumps.exponential_sum(spacing, reach)
+    far = far_jumps(jumps, spacing, reach)
     sends = Sends(far.weights, far.log_ratios)
     return Scheme(spacing, first / spacing, even, sends, sends, reach, jumps.tempering)
 

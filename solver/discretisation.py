@@ -69,6 +69,23 @@ class Domain:
         return replace(self, left=left, right=right)
 
 
+    def trimmed(self, left: float, right: float) -> Domain:
+        """The domain cut to [left, right], which leaves the sides that are cut unsettled."""
+        settled = (self.settled[0] and self.left >= left, self.settled[1] and self.right <= right)
+        note = tuple(
+            f"drift taken as its limit beyond the {side} edge, which lies beyond the body of the density but before the "
+            "drift is constant"
+            for side, before, after in zip(("left", "right"), self.settled, settled, strict=True)
+            if before and not after
+        )
+        return replace(
+            self,
+            left=max(self.left, left),
+            right=min(self.right, right),
+            settled=settled,
+            assumptions=self.assumptions + note,
+        )
+
     def cut(self, left: float, right: float) -> Domain:
         """The unsettled sides moved to these places, where they lie inside."""
         return replace(
@@ -91,7 +108,10 @@ def first_domain(model: Model, rtol: float) -> Domain:
         tolerance = FLAT * rtol * abs(limit) / max(1.0, _steepest_tail(model, limit) * _least_width(model))
         reach = drift.plateau_reach(tolerance)[0 if side < 0 else 1] if bounded else side * np.inf
         deep = _depth_reached(model, outermost, side, depth)
-        flat = abs(reach - outermost) <= max(2 * abs(deep - outermost), _WIDE * _least_width(model))
+        worth = 2 * abs(deep - outermost)
+        if model.jumps is not None:  # then the rough ln ρ may fall much faster than the density
+            worth = max(worth, _WIDE * _least_width(model))
+        flat = abs(reach - outermost) <= worth
         ends.append(side * max(side * reach, side * outermost) if flat else deep)
         edges.append("open" if bounded and _has_tail(model) else "stop")
         settled.append(flat and edges[-1] == "open")

@@ -25,9 +25,10 @@ from solver.residual import residual
 
 Array = NDArray[np.float64]
 
-# Nodes to which far jumps are exact when nothing deeper is asked for: past the body of any density by orders of
-# magnitude, and the exponential sum grows by only a few terms for each factor of ten.
+# Far jumps are exact to at least so many nodes, and so many tempering lengths 1/λ: the body of a density, where e^{λζ}
+# has fallen to 1e-12, ends at 28 of them. The exponential sum grows by only 9 terms for each factor of ten.
 REACH = 1e6
+TEMPERED_REACH = 100.0
 # Relative change of the reflection at which steps on a plateau inside the grid count as repeating.
 _REPEATS = 2e-15
 
@@ -53,9 +54,9 @@ class Side:
 def null_vector(model: Model, grid: Grid, order: int = 8, *, reach: float = REACH) -> NullVector:
     """The stationary density on `grid`, ln ρ (N,), open edges closed exactly; normalised with the mass beyond them.
 
-    `reach` is the distance in nodes to which far jumps are exact (relative error 2e-13).
+    `reach` is the least distance in nodes to which far jumps are exact (relative error 2e-13).
     """
-    scheme = build_scheme(model.jumps, model.diffusion, grid.spacing, order, max(reach, float(grid.nodes)))
+    scheme = build_scheme(model.jumps, model.diffusion, grid.spacing, order, _reach(model, grid, reach))
     drift = _with_neighbours(model, grid, scheme.m)
     peak = _meeting_place(model, grid)
     split = _split(grid.nodes, peak)
@@ -85,6 +86,12 @@ def null_vector(model: Model, grid: Grid, order: int = 8, *, reach: float = REAC
         residual=residual(scheme, drift, log_density, sign, (arriving_l, arriving_r)),
         column_defect=defect,
     )
+
+
+def _reach(model: Model, grid: Grid, least: float) -> float:
+    """Nodes to which far jumps are exact."""
+    tempering = 0.0 if model.jumps is None else model.jumps.tempering
+    return max(least, float(grid.nodes), TEMPERED_REACH / (tempering * grid.spacing) if tempering > 0 else 0.0)
 
 
 def _meeting_place(model: Model, grid: Grid) -> int:
@@ -160,7 +167,8 @@ def _flat(drift: Array, m: int) -> NDArray[np.bool_]:
         return np.zeros(0, dtype=bool)
     pieces = np.lib.stride_tricks.sliding_window_view(drift, BLOCK + 2 * m)[::BLOCK][:count]
     before = drift[m - 1 : -1 : BLOCK][:count]
-    return np.max(np.abs(pieces - before[:, None]), axis=1) <= np.finfo(float).eps * np.abs(before)
+    flags: NDArray[np.bool_] = np.max(np.abs(pieces - before[:, None]), axis=1) <= np.finfo(float).eps * np.abs(before)
+    return flags
 
 
 def _middle(block: Block, left: Array, right: Array, anchor: int) -> tuple[Array, Array, Array, float]:

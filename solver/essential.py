@@ -25,10 +25,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
 from solver.errors import ModelError
 from solver.model import Model
+
+Array = NDArray[np.float64]
 
 # Accuracy of the best weight in units of its largest value: the edge, a minimum, then errs by its square.
 _WEIGHT_STEP = 1e-9
@@ -36,6 +39,12 @@ _WEIGHT_STEP = 1e-9
 _FAR = 1e3
 # A power of |ζ| this close to 1 counts as linear growth.
 _LINEAR = 0.01
+
+# Points of a table of b against the drift it belongs to: any smooth weight will do, 1% is plenty.
+_TABLE = 201
+# The weight falls by no more than this between nodes: a density, steeper by a factor of 2, is not resolved beyond, and
+# what a grid makes of it falls more slowly than it should.
+_STEEPEST = 0.5
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,32 @@ def essential_edge(model: Model, side: str) -> Edge:
     )
     weight = top if _carried(model, plateau, top) <= best.fun else float(best.x)
     return Edge(-_carried(model, plateau, weight), weight, model, plateau)
+
+
+def best_weight(model: Model, zeta: Array) -> Array:
+    """ln of the weight under which densities and observables spread alike, at ascending ζ of shape (N,); 0 at most.
+
+    Its slope is the exponent b that minimises Φ for the drift at hand, F(ζ) in the place of κ, with the sign of F: half
+    the slope of ln ρ for pure diffusion, the weight of the essential edge on a plateau.
+
+    >>> from solver.drifts import LinearDrift
+    >>> best_weight(Model(LinearDrift(1.0), 0.5, None), np.linspace(-2.0, 2.0, 5))  # -ζ²/2
+    array([-2. , -0.5,  0. , -0.5, -2. ])
+    """
+    drift = model.drift(zeta)
+    if model.jumps is None:
+        slope = drift / (2 * model.diffusion)
+    elif model.jumps.tempering == 0:
+        return np.zeros(zeta.shape)
+    else:
+        b = model.jumps.tempering * (1 - np.linspace(1.0, 0.0, _TABLE) ** 2)  # dense at λ, where ψ is steep
+        forces = np.diff(model.diffusion * b**2 + model.jumps.laplace_exponent(b)) / np.diff(b)
+        middles = 0.5 * (b[1:] + b[:-1])
+        slope = np.sign(drift) * np.interp(np.abs(drift), np.append(0.0, forces), np.append(0.0, middles))
+    step = np.diff(zeta)
+    slope = np.clip(slope, -_STEEPEST / step.min(), _STEEPEST / step.min())
+    weight = np.concatenate([[0.0], np.cumsum(0.5 * step * (slope[1:] + slope[:-1]))])
+    return np.asarray(weight - weight.max())
 
 
 def _carried(model: Model, plateau: float, b: float) -> float:

@@ -93,8 +93,8 @@ def close_half_line(scheme: Scheme, drift: float) -> HalfLine:
     t_r, r_r = np.diag(block.t) + block.v @ forward, block.v @ backward
     r_l, t_l = block.v_back @ forward, np.diag(block.t_back) + block.v_back @ backward
     for _ in range(_DOUBLINGS):
-        inner = scipy.linalg.solve(np.eye(r_r.shape[0]) - r_r @ r_l, np.concatenate([t_r, r_r @ t_l], axis=1))
-        outer = scipy.linalg.solve(np.eye(r_l.shape[0]) - r_l @ r_r, np.concatenate([r_l @ t_r, t_l], axis=1))
+        inner = np.linalg.solve(np.eye(r_r.shape[0]) - r_r @ r_l, np.concatenate([t_r, r_r @ t_l], axis=1))
+        outer = np.linalg.solve(np.eye(r_l.shape[0]) - r_l @ r_r, np.concatenate([r_l @ t_r, t_l], axis=1))
         width = t_r.shape[1]
         change = t_r @ inner[:, width:]
         t_r, r_l, r_r, t_l = (

@@ -91,7 +91,8 @@ def solve(method: Method, model: Model, grid: Grid, order: int) -> Solve | None:
     """Run a method; None where the grid is so coarse that what comes out has no mass or no solution at all."""
     start = time.perf_counter()
     try:
-        null = method(model, grid, order)
+        with np.errstate(over="raise", invalid="raise"):
+            null = method(model, grid, order)
     except (FloatingPointError, np.linalg.LinAlgError):
         return None
     return Solve(grid, null, time.perf_counter() - start)
@@ -104,7 +105,7 @@ def _limit(log_density: Array, spacing: float, beyond: Continuation | None, mass
         return -(outside - np.log(mass)) / beyond.exponent
     peak = float(log_density.max())
     inside = np.exp(outside - peak) + spacing * np.cumsum(np.exp(log_density - peak))
-    return spacing * float(np.searchsorted(inside, mass * np.exp(-peak)))
+    return float(spacing * np.searchsorted(inside, mass * np.exp(-peak)))
 
 
 @dataclass(frozen=True)

@@ -85,17 +85,29 @@ class Continuation:
         values = np.einsum("ij,ij->i", rows[index.ravel() % self.block.shape[0]], columns.T[inverse])
         out = np.full(values.shape, np.nan)
         np.log(values, out=out, where=values > 0)
-        return (out + scales[inverse]).reshape(index.shape)
+        logs: Array = (out + scales[inverse]).reshape(index.shape)
+        return logs
 
     def log_density(self, n: ArrayLike) -> Array:
         """ln ρ at nodes n ≥ 1 beyond the edge, any shape."""
         return self._evaluate(n, self.block)
 
+    def _summed(self, row: Array) -> Array:
+        """row · (I + M + M² + …), by doubling: sums of positive terms, accurate entry by entry where a solve is not."""
+        total, power = row, self.step
+        for _ in range(_POWERS):
+            further = total @ power
+            total = total + further
+            if np.all(np.abs(further) <= np.finfo(float).eps * np.abs(total)):
+                break
+            power = power @ power
+        return total
+
     @cached_property
     def _mass_rows(self) -> Array:
-        identity = np.eye(self.step.shape[0])
-        beyond = np.linalg.solve((identity - self.step).T, self.block.sum(axis=0)) @ self.step
-        return np.cumsum(self.block[::-1], axis=0)[::-1] + beyond
+        beyond = self._summed(self.block.sum(axis=0)) @ self.step
+        rows: Array = np.cumsum(self.block[::-1], axis=0)[::-1] + beyond
+        return rows
 
     def log_mass_from(self, n: ArrayLike) -> Array:
         """ln( spacing · Σ_{k ≥ n} ρ_k ), the mass of node n and everything beyond it."""
@@ -103,18 +115,17 @@ class Continuation:
 
     def moments(self) -> tuple[float, float, float]:
         """spacing · Σ_{n ≥ 1} n^p ρ_n for p = 0, 1, 2, summed to infinity through (I - M)^{-1}."""
-        identity = np.eye(self.step.shape[0])
+        # With S = I + M + M² + …: Σ k M^k = M S², Σ k² M^k = M (I + M) S³, applied to rows from the left.
         length = self.block.shape[0]
-        w0 = np.linalg.solve(identity - self.step, self.message)
-        w1 = self.step @ np.linalg.solve(identity - self.step, w0)
-        w2 = np.linalg.solve(identity - self.step, w1 + self.step @ w1)
         inside = np.arange(1, length + 1)
-        r0, r1, r2 = self.block.sum(axis=0), inside @ self.block, inside**2 @ self.block
+        r0, r1, r2 = (self._summed(row) for row in (self.block.sum(axis=0), inside @ self.block, inside**2 @ self.block))
+        r0_once, r1_once = self._summed(r0) @ self.step, self._summed(r1) @ self.step
+        r0_twice = self._summed(r0_once + r0_once @ self.step)
         scale = self.spacing * np.exp(self.log_scale)
         return (
-            float(scale * (r0 @ w0)),
-            float(scale * (length * r0 @ w1 + r1 @ w0)),
-            float(scale * (length**2 * r0 @ w2 + 2 * length * r1 @ w1 + r2 @ w0)),
+            float(scale * (r0 @ self.message)),
+            float(scale * ((length * r0_once + r1) @ self.message)),
+            float(scale * ((length**2 * r0_twice + 2 * length * r1_once + r2) @ self.message)),
         )
 
     def shifted(self, log_factor: float) -> Continuation:
@@ -129,7 +140,8 @@ class Continuation:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Continuation:
         """Rebuild what `arrays` gave."""
-        return cls(arrays["block"], arrays["step"], arrays["message"], *(float(x) for x in arrays["numbers"]))
+        log_scale, spacing, exponent, reach, excess = (float(x) for x in arrays["numbers"])
+        return cls(arrays["block"], arrays["step"], arrays["message"], log_scale, spacing, exponent, reach, excess)
 
 
 @dataclass(frozen=True, eq=False)

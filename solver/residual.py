@@ -87,7 +87,7 @@ def _arrivals(
     sent = powers[::-1].T @ local
     through = np.exp(BLOCK * sends.log_ratios)
     messages = np.empty((sends.weights.size, count))
-    message, scale = (np.zeros(sends.weights.size), 0.0) if first is None else first
+    message, scale = (np.zeros(sends.weights.size), float(scales[0])) if first is None else first
     for block in range(count):
         message = message * np.exp(scale - scales[block])
         messages[:, block] = message

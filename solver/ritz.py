@@ -30,8 +30,9 @@ Array = NDArray[np.float64]
 
 # Modes asked for beyond those that are wanted: they fix where the last wanted one ends.
 _MORE = 2
-# Eigenvalues that agree to this are not to be separated: a pair, or one mode seen from both sides.
-_SAME = 1e-6
+# One mode seen from both sides: its eigenvalues agree to this. Two modes closer than `_TIED` are not to be separated.
+_SAME = 1e-4
+_TIED = 1e-6
 # A rate below this share of σ is noise or will be: rounding of θ, 1e-16 (σ + r)/r with a condition number up to 100,
 # would leave fewer than 11 digits.
 _SLOW = 1e-3
@@ -41,6 +42,11 @@ _NEXT = 1e-6
 _SLOWEST = 1e-280
 # Rounding of θ relative to the largest, for a condition number of 1.
 _EPS = float(np.finfo(float).eps)
+# Tolerance of ARPACK: the Ritz step squares it. A looser one (1e-4) overlooks one of two that lie close together, and
+# with condition numbers of 1e4 the two sides would no longer agree.
+_ARPACK = 1e-10
+# Krylov vectors of ARPACK at least: fewer cost restarts where a continuum is near, more cost memory and time.
+_KRYLOV = 30
 # Restarts of ARPACK: 3 to 20 are usual; the dense cluster above an essential edge may take more and is not wanted.
 _RESTARTS = 100
 
@@ -72,12 +78,23 @@ class Ritz:
         )
 
 
-def ritz(model: Model, grid: Grid, log_weight: Array, count: int, shift: float, order: int = 8) -> Ritz:
+def ritz(
+    model: Model,
+    grid: Grid,
+    log_weight: Array,
+    count: int,
+    shift: float,
+    order: int = 8,
+    *,
+    limit: float = np.inf,
+    all_below: bool = False,
+) -> Ritz:
     """At most `count` slowest modes on a grid with `stop` edges, searched from σ = `shift` > 0 (1 / time).
 
     `log_weight` (N,) should be about half of ln ρ: then densities and observables are equally spread, and the
-    eigenvalues as well conditioned as they can be. A complex pair is never split. Raises NotConvergedError for rates
-    too small to be told from zero.
+    eigenvalues as well conditioned as they can be. Only rates below `limit` are returned; `all_below` says that
+    `count` is known to be their number, which spares looking at what lies above. A complex pair is never split: there
+    may be one mode more. Raises NotConvergedError for rates too small to be told from zero.
 
     >>> from solver.drifts import LinearDrift
     >>> grid = Grid(-7.0, 7.0, 141, "stop")
@@ -85,46 +102,59 @@ def ritz(model: Model, grid: Grid, log_weight: Array, count: int, shift: float, 
     >>> found.rates.real.round(9).tolist()
     [2.0, 4.0, 6.0]
     """
-    found = _search(resolvent(model, grid, shift, order, log_weight), count)
+    wanted = count if all_below else count + _MORE
+    found = _search(resolvent(model, grid, shift, order, log_weight), wanted, count, limit)
     slow = np.abs(found.rates) < _SLOW * shift
     if not slow.any():
         return found
     if shift < _SLOWEST:
-        raise NotConvergedError(f"{slow.sum()} modes relax more slowly than {shift:.0e}, too slowly to be told apart from rest")
+        raise NotConvergedError(
+            f"{slow.sum()} modes relax more slowly than {shift:.0e}, too slowly to be told from rest"
+        )
     next_shift = max(_NEXT * shift, float(np.abs(found.rates[slow]).min()))
-    return ritz(model, grid, log_weight, int(slow.sum()), next_shift, order).joined(found.cut(~slow))
+    few = int(slow.sum())
+    slower = ritz(model, grid, log_weight, few, next_shift, order, all_below=True)
+    return slower.joined(found.cut(~slow))
 
 
-def _search(inverse: Resolvent, count: int) -> Ritz:
-    """Modes of one resolvent, its largest eigenvalues."""
+def _search(inverse: Resolvent, wanted: int, count: int, limit: float) -> Ritz:
+    """Modes of one resolvent, about `count` of its `wanted` largest eigenvalues, rates below `limit` only."""
     weight = np.exp(inverse.log_weight - inverse.log_weight.max())
     rest = weight / np.sqrt(weight @ weight)  # Σ (e^w ·) is the mass: what is orthogonal to `rest` has none
 
     def moving(vector: Array) -> Array:
         return vector - np.multiply.outer(rest, rest @ vector)
 
-    wanted = min(count + _MORE, rest.size - 3)  # ARPACK needs two vectors more than it returns
     start = moving(rest * np.exp(np.cumsum(rest**2)))  # neither even nor odd, and the same every time
-    theta_x, x = _largest(lambda v: moving(inverse.apply(v)), start, wanted)
-    theta_y, y = _largest(lambda v: moving(inverse.apply_transposed(v)), start, wanted)
-    n = _common(theta_x, theta_y, count)
+    theta, x = _largest(lambda v: moving(inverse.apply(v)), start, wanted)
+    below = (1 / theta).real - inverse.shift < limit
+    theta, x = theta[below], x[:, below]
+    wanted = theta.size if not below.all() else wanted
+    other, y = _largest(lambda v: moving(inverse.apply_transposed(v)), start, wanted)
+    n = _common(theta, other, count)
+    if n == 0:
+        nothing = np.zeros((rest.size, 0), dtype=complex)
+        return Ritz(np.zeros(0, dtype=complex), nothing, nothing, np.zeros(0))
     x, y = x[:, :n], y[:, :n]
     theta, mix = np.linalg.eig(np.linalg.solve(y.T @ x, y.T @ moving(inverse.apply(x))))
     right = x @ mix
-    left = y @ np.linalg.inv((y.T @ right).T) if n else y.astype(complex)
+    left = y @ np.linalg.inv((y.T @ right).T)
     rates = 1 / theta - inverse.shift
     condition = np.linalg.norm(right, axis=0) * np.linalg.norm(left, axis=0)
-    loss = np.abs(theta).max(initial=0.0) * np.abs(rates + inverse.shift) ** 2 / np.abs(rates)
+    loss = np.abs(theta).max() * np.abs(rates + inverse.shift) ** 2 / np.maximum(np.abs(rates), _EPS * inverse.shift)
     order = np.lexsort((rates.imag, rates.real))
-    found = Ritz(rates.astype(complex), right.astype(complex), left, _EPS * condition * loss)
-    return found.cut(order)
+    return Ritz(rates.astype(complex), right.astype(complex), left.astype(complex), _EPS * condition * loss).cut(order)
 
 
 def _largest(apply: Callable[[Array], Array], start: Array, count: int) -> tuple[NDArray[np.complex128], Array]:
     """The eigenvalues of largest modulus that converge, descending, and a real basis of their eigenvectors (N, n)."""
+    if count == 0:
+        return np.zeros(0, dtype=complex), np.zeros((start.size, 0))
+    count = min(count, start.size - 3)  # ARPACK needs two vectors more than it returns
+    krylov = min(max(2 * count + 1, _KRYLOV), start.size - 1)
     operator = LinearOperator((start.size, start.size), matvec=apply, dtype=np.dtype(float))
     try:
-        values, vectors = eigs(operator, k=count, which="LM", v0=start, maxiter=_RESTARTS)
+        values, vectors = eigs(operator, k=count, which="LM", v0=start, ncv=krylov, tol=_ARPACK, maxiter=_RESTARTS)
     except ArpackNoConvergence as stopped:  # those that did not converge lie in a continuum
         values, vectors = stopped.eigenvalues, stopped.eigenvectors
     order = np.lexsort((-values.imag, -np.abs(values)))
@@ -138,7 +168,7 @@ def _common(one: NDArray[np.complex128], other: NDArray[np.complex128], count: i
     most = min(one.size, other.size)
     agree = np.abs(np.abs(one[:most]) - np.abs(other[:most])) <= _SAME * np.abs(one[:most])
     most = most if agree.all() else int(np.argmin(agree))
-    ends = np.abs(np.diff(np.abs(one[:most]))) > _SAME * np.abs(one[: max(most - 1, 0)])
+    ends = np.abs(np.diff(np.abs(one[:most]))) > _TIED * np.abs(one[: max(most - 1, 0)])
     cuts = np.flatnonzero(np.append(ends, most == one.size)) + 1 if most else np.zeros(0, int)
     later = cuts[cuts >= count]
     return int(later[0] if later.size else cuts.max(initial=0))

@@ -11,7 +11,9 @@ tested by moving the edges whose drift is not yet constant.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from solver import dense, eigen, elimination
 from solver.checks import choice, number
@@ -20,7 +22,7 @@ from solver.density import ErrorEstimate, Level, StationaryDensity
 from solver.discretisation import BODY, FLAT, Domain, first_domain, first_spacing
 from solver.errors import ModelError, NotConvergedError
 from solver.grid import Grid
-from solver.levels import NOTHING, Disagreement, History, Method, disagreement, solve
+from solver.levels import NOTHING, Disagreement, History, Method, Solve, disagreement, solve
 from solver.model import Model
 
 Progress = Callable[[int, int, float], None]
@@ -79,8 +81,15 @@ def solve_stationary(
         raise ModelError(f"method = {method!r}: a reference needs a grid, pass grid=Grid(left, right, nodes, 'stop')")
     domain = first_domain(model, rtol)
     spacing = first_spacing(model, domain, rtol, order)
-    domain, edges = run.settle(domain, spacing, rtol)
-    return run.refine(domain, spacing, rtol, edges)
+    try:
+        return run.refine(*run.settle(domain, spacing, rtol), spacing, rtol)
+    except _UnresolvedDepth:
+        domain = run.trimmed(domain, spacing, rtol)
+        return run.refine(*run.settle(domain, spacing, rtol), spacing, rtol, last_domain=True)
+
+
+class _UnresolvedDepth(Exception):
+    """The density is not positive at the third level, perhaps only far beyond its body: trim the domain."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +114,8 @@ class _Run:
             return domain, flat
         mass = BODY * rtol
         for _ in range(_WIDENINGS):
-            grid = domain.grid(spacing)
-            if grid.nodes > self.max_nodes:
-                break
-            wide = solve(self.method, self.model, grid, self.order)
+            self._affordable(domain, spacing)
+            wide = solve(self.method, self.model, domain.grid(spacing), self.order)
             if wide is None:
                 spacing /= 2
                 continue
@@ -116,7 +123,7 @@ class _Run:
             narrow = solve(self.method, self.model, tight.grid(spacing), self.order)
             change = NOTHING if narrow is None else disagreement(wide, narrow)
             if narrow is not None and narrow.holds_body and change.body <= _EDGE_SHARE * rtol:
-                return tight, change.plus(flat)
+                return tight, change.plus(flat).plus(self._assumed_tails(tight, narrow))
             if narrow is not None and wide.holds(mass):
                 mass *= _DEEPER
             else:
@@ -127,8 +134,33 @@ class _Run:
             "slowly. Allow more nodes, or a larger rtol"
         )
 
-    def refine(self, domain: Domain, spacing: float, rtol: float, edges: Disagreement) -> StationaryDensity:
+    def _assumed_tails(self, domain: Domain, narrow: Solve) -> Disagreement:
+        """What taking F as its limit beyond an unsettled open edge may do to the decay: δβ ≤ β δκ/κ, as Φ'(β) ≥ κ."""
+        slopes = []
+        for at, limit, exponent in zip(
+            (domain.left, domain.right),
+            (self.model.drift.left_limit, self.model.drift.right_limit),
+            narrow.exponents,
+            strict=True,
+        ):
+            off = 0.0 if np.isnan(exponent) else abs(float(self.model.drift(at)) / limit - 1)
+            slopes.append(0.0 if off == 0 else exponent * off)
+        return Disagreement(0.0, slopes[0], slopes[1], 0.0)
+
+    def trimmed(self, domain: Domain, spacing: float, rtol: float) -> Domain:
+        """The domain cut to what carries mass, its plateaus given up where they lie deeper."""
+        self._affordable(domain, spacing)
+        wide = solve(self.method, self.model, replace(domain, edges=("stop", "stop")).grid(spacing), self.order)
+        if wide is None:
+            return domain
+        left, right = wide.limits(BODY * rtol * _DEEPER)
+        return domain.trimmed(left, right)
+
+    def refine(
+        self, domain: Domain, edges: Disagreement, spacing: float, rtol: float, last_domain: bool = False
+    ) -> StationaryDensity:
         """Halve the spacing until the estimate is at most rtol and every entry is positive."""
+        self._affordable(domain, spacing)
         grid = domain.grid(spacing)
         history = History(self.model, self.order, edges)
         best: StationaryDensity | None = None
@@ -138,15 +170,17 @@ class _Run:
                 reason = f"the next level needs {grid.nodes} nodes and max_nodes = {self.max_nodes}; allow more nodes"
                 break
             self._step(history, grid)
+            if not history.resolved and len(history.solves) == 3 and not last_domain and any(domain.settled):
+                raise _UnresolvedDepth
             if history.resolved:
                 best = self._density(history, domain.assumptions)
                 if history.error.largest <= rtol:
                     return best
-            if history.rounding > rtol or history.stalled:
-                reason = (
-                    f"rounding limits this model to about {max(history.rounding, history.error.largest):.0e}: the noise is "
-                    "strong against the drift at the spacing it needs"
-                )
+                if history.rounding > rtol and best.error_estimate < np.inf or history.stalled:
+                    reason = (
+                        "rounding limits this model: its noise is strong against its drift at the spacing it needs; "
+                        f"expect no better than {best.error_estimate:.0e}"
+                    )
             grid = Grid(grid.left, grid.right, 2 * grid.nodes - 1, grid.edges)
         estimate = float("inf") if best is None else best.error_estimate
         raise NotConvergedError(
@@ -154,6 +188,15 @@ class _Run:
             best,
             estimate,
         )
+
+    def _affordable(self, domain: Domain, spacing: float) -> None:
+        """Refuse a first level that is already too large, before any grid is made."""
+        nodes = (domain.right - domain.left) / spacing
+        if not nodes <= self.max_nodes:
+            raise NotConvergedError(
+                f"the coarsest useful grid has {nodes:.3g} nodes (h = {spacing:.3g} in [{domain.left:g}, {domain.right:g}]), "
+                f"max_nodes = {self.max_nodes}: the lengths of drift and noise are too far apart"
+            )
 
     def fixed(self, grid: Grid) -> StationaryDensity:
         """Solve on the given grid, and on coarser ones for the estimate."""
@@ -163,7 +206,8 @@ class _Run:
             if k == 0 or nodes > 2 * self.order:
                 self._step(history, Grid(grid.left, grid.right, nodes, grid.edges), optional=k > 0)
         if not history.resolved:
-            raise NotConvergedError(f"the grid (h = {grid.spacing:g}) does not resolve the density: {history.complaint}")
+            raise NotConvergedError(f"the grid (h = {grid.spacing:g} in [{grid.left:g}, {grid.right:g}]) does not resolve the density: some entries "
+                "are negative or not finite; take more nodes or leave out deep tails")
         return self._density(history, self.model.drift.assumed)
 
     def _step(self, history: History, grid: Grid, optional: bool = False) -> None:
