@@ -48,15 +48,10 @@ class Solve:
         """Is every entry positive? A resolved grid gives no other."""
         return bool((self.null.sign > 0).all() and np.isfinite(self.null.log_density).all())
 
-    def holds(self, mass: float) -> bool:
-        """Is the mass beyond either end of the grid below `mass`?"""
+    def holds(self, mass: float, settled: tuple[bool, bool] = (False, False)) -> bool:
+        """Is the mass beyond either end of the grid, but for `settled` ones, below `mass`?"""
         left, right = self.limits(mass)
-        return left > self.grid.left and right < self.grid.right
-
-    @property
-    def holds_body(self) -> bool:
-        """Does the body end inside the grid on either side?"""
-        return self.holds(BODY)
+        return (settled[0] or left > self.grid.left) and (settled[1] or right < self.grid.right)
 
     @cached_property
     def interpolant(self) -> Interpolant:

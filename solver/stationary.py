@@ -40,6 +40,8 @@ _EDGE_SHARE = 0.1
 _WIDER = 1.5
 _DEEPER = 1e-4
 _WIDENINGS = 20
+# The domain is placed on a level up to this much finer than the first, where that one does not resolve its far tails.
+_FINER = 8
 # A fixed grid is compared with itself coarsened so many times, which is what an observed order takes.
 _COARSER = 2
 
@@ -112,19 +114,19 @@ class _Run:
         flat = Disagreement(10 * FLAT * rtol, 0.0, 0.0, 10 * FLAT * rtol)
         if all(domain.settled):
             return domain, flat
-        mass = BODY * rtol
+        mass, finest = BODY * rtol, spacing / _FINER
         for _ in range(_WIDENINGS):
             self._affordable(domain, spacing)
             wide = solve(self.method, self.model, domain.grid(spacing), self.order)
-            if wide is None:
+            if wide is None or (not wide.positive and spacing > finest):  # its far tail says nothing yet
                 spacing /= 2
                 continue
             tight = domain.cut(*wide.limits(mass))
             narrow = solve(self.method, self.model, tight.grid(spacing), self.order)
             change = NOTHING if narrow is None else disagreement(wide, narrow)
-            if narrow is not None and narrow.holds_body and change.body <= _EDGE_SHARE * rtol:
+            if narrow is not None and narrow.holds(BODY, tight.settled) and change.body <= _EDGE_SHARE * rtol:
                 return tight, change.plus(flat).plus(self._assumed_tails(tight, narrow))
-            if narrow is not None and wide.holds(mass):
+            if narrow is not None and wide.holds(mass, domain.settled):
                 mass *= _DEEPER
             else:
                 domain = domain.widened(_WIDER)

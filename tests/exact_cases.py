@@ -24,7 +24,7 @@ from solver.jumps import TemperedStableJumps
 from solver.model import Model
 
 Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
+Complex = NDArray[np.complexfloating]
 
 TILT = 0.9  # of λ: rounding grows as e^{(λ - tilt)|ζ|}, a factor of 50 where λ|ζ| = 40
 PERIODS = 40.0  # the images of the periodic sum lie e^{-40} below

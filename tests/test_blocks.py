@@ -7,6 +7,7 @@ the stencils is shared.
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -41,14 +42,13 @@ def scheme_of(model: Model, order: int, grid: Grid = GRID) -> Scheme:
 def cut(scheme: Scheme, drift: Array, cuts: list[int]) -> list[Block]:
     """Blocks between neighbouring cuts; the drift beyond either end must not matter."""
     padded = np.pad(drift, scheme.m, constant_values=17.0)
-    pairs = list(zip(cuts[:-1], cuts[1:], strict=True))
-    return [assemble(scheme, padded[a : b + 2 * scheme.m], a == 0, b == cuts[-1]) for a, b in pairs]
+    return [assemble(scheme, padded[a : b + 2 * scheme.m], a == 0, b == cuts[-1]) for a, b in pairwise(cuts)]
 
 
 def put_together(blocks: list[Block], cuts: list[int]) -> Array:
     """The matrix that the blocks and their messages stand for: column block by column block."""
     matrix = np.zeros((cuts[-1], cuts[-1]))
-    own = [slice(a, b) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    own = [slice(a, b) for a, b in pairwise(cuts)]
     for i, sender in enumerate(blocks):
         matrix[own[i], own[i]] = sender.a
         message = sender.v

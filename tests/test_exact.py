@@ -7,7 +7,7 @@ unseen. Every study has its negative control: the same comparison with one const
 from __future__ import annotations
 
 import dataclasses
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ RTOL = 1e-9
 EXACT = 3e-11
 
 
-@lru_cache(maxsize=None)
+@cache
 def solved(slug: str, rtol: float = RTOL) -> StationaryDensity:
     return solve_stationary(BY_SLUG[slug].model, rtol=rtol)
 
@@ -66,7 +66,7 @@ def test_the_table_is_complete() -> None:
 @pytest.mark.parametrize("case", CASES, ids=by_slug)
 def test_a_case_is_a_density(case: ExactCase) -> None:
     zeta = np.linspace(*case.extent, 2001 if case in LINEAR_JUMPS else 20_001)
-    mass = np.trapezoid(np.exp(case.log_density(zeta)), zeta)
+    mass = float(np.trapezoid(np.exp(case.log_density(zeta)), zeta))
     assert abs(mass - 1.0) < 1e-14  # measured 9e-16: the trapezoid rule is spectrally accurate here
     assert case.extent[0] < case.left < case.right < case.extent[1]
 
@@ -140,8 +140,8 @@ def test_one_per_cent_off_would_show(part: str) -> None:
 @pytest.mark.parametrize(("slug", "exponent"), [("cosh", 2.0), ("cosh-steep", 20.0), ("cosh-scaled", 8.0 / 3)])
 def test_the_tail_of_pure_diffusion_is_drift_over_diffusion(slug: str, exponent: float) -> None:
     density = solved(slug)
-    for got in (density.tail_exponent, density.right_tail_exponent):
-        assert abs(got / exponent - 1.0) < RTOL  # measured 1e-11 and less
+    for side in (density.tail_exponent, density.right_tail_exponent):
+        assert abs(side / exponent - 1.0) < RTOL  # measured 1e-11 and less
     # ρ = 2^s e^{-s|ζ|} far out: the constant, and the slope over a depth no double could hold
     depth = np.array([-200.0, -2000.0]) + (-2.0 if slug == "cosh-scaled" else 0.0)
     got = density.logpdf(depth)
