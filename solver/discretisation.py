@@ -17,6 +17,7 @@ import scipy.optimize
 
 from solver.grid import Grid
 from solver.model import Model
+from solver.untempered import growth, is_untempered, middle, tail_scale
 
 # A drift counts as constant where it differs from its limit by this fraction of rtol: the step that is left at the
 # edge shows in ln ρ as the same fraction (pure jumps, measured), ten times less than an edge may cost.
@@ -36,6 +37,9 @@ _SCAN = 1001
 # A plateau within this many drift widths is worth the nodes: a drift that decays exponentially is flat to 1e-15 within
 # 20; one that does not has none within reach, and the domain ends beyond the body instead.
 _WIDE = 60.0
+# Half-width of the first domain of untempered jumps, in units of the length at which their tail begins: its corrections
+# 1/s² are below 1e-3 there, so that their coefficients can be read; doubled until moving the edge does not matter.
+_POWERS_FROM = 12.0
 # Half-width of the first domain in logarithms of ρ: the body and as much again as the wanted accuracy asks for.
 _FIRST_DEPTH = -np.log(BODY)
 
@@ -68,6 +72,13 @@ class Domain:
         right = self.right if self.settled[1] else self.centre + factor * (self.right - self.centre)
         return replace(self, left=left, right=right)
 
+    def scaled(self, factor: float) -> Domain:
+        """The open sides moved away from the centre, or towards it."""
+        sides = (self.left - self.centre, self.right - self.centre)
+        left, right = (
+            self.centre + (factor if edge == "open" else 1.0) * side for side, edge in zip(sides, self.edges, strict=True)
+        )
+        return replace(self, left=left, right=right)
 
     def trimmed(self, left: float, right: float) -> Domain:
         """The domain cut to [left, right], which leaves the sides that are cut unsettled."""
@@ -96,7 +107,12 @@ class Domain:
 
 
 def first_domain(model: Model, rtol: float) -> Domain:
-    """Ends where the drift is constant to `rtol`, or where a rough ln ρ has fallen far below the body."""
+    """Ends where the drift is constant to `rtol`, or where a rough ln ρ has fallen far below the body.
+
+    Without tempering there is no such place, and the ends lie where the tail has begun.
+    """
+    if is_untempered(model):
+        return _power_domain(model, rtol)
     drift = model.drift
     zeros = drift.sign_changes()
     centre = float(drift.breaks[0] if drift.breaks else zeros[zeros.size // 2])
@@ -113,8 +129,8 @@ def first_domain(model: Model, rtol: float) -> Domain:
             worth = max(worth, _WIDE * _least_width(model))
         flat = abs(reach - outermost) <= worth
         ends.append(side * max(side * reach, side * outermost) if flat else deep)
-        edges.append("open" if bounded and _has_tail(model) else "stop")
-        settled.append(flat and edges[-1] == "open")
+        edges.append("open" if bounded else "stop")
+        settled.append(flat and bounded)
         if bounded and not flat:
             assumptions.append(
                 f"drift taken as its limit {limit:g} beyond the {'left' if side < 0 else 'right'} edge, which it "
@@ -132,9 +148,27 @@ def _steepest_tail(model: Model, limit: float) -> float:
     return diffusive if model.jumps is None else min(diffusive, model.jumps.tempering)
 
 
-def _has_tail(model: Model) -> bool:
-    """Is the tail beyond a plateau exponential, so that an open edge can close it? Not for λ = 0."""
-    return model.jumps is None or model.jumps.tempering > 0
+def _power_domain(model: Model, rtol: float) -> Domain:
+    """The first domain of untempered jumps: tails of powers beyond open edges, where the drift grows no faster."""
+    assert model.jumps is not None
+    drift = model.drift
+    zeros = drift.sign_changes()
+    centre = float(drift.breaks[0] if drift.breaks else zeros[zeros.size // 2])
+    half = _POWERS_FROM * max(tail_scale(model), _least_width(model), float(zeros[-1] - zeros[0]))
+    ends, edges, assumptions = [], [], list(drift.assumed)
+    for side in (-1, 1):
+        law = growth(drift, side)
+        ends.append(middle(drift) + side * half)
+        edges.append("open" if law.bounded else "stop")
+        if law.bounded:
+            assumptions.append(
+                f"beyond the {'left' if side < 0 else 'right'} edge the density is continued by powers of the depth, "
+                f"|ζ|^-{model.jumps.stability + law.power:.4g} first, as untempered jumps make it"
+            )
+        else:
+            start, depth = float(zeros[0] if side < 0 else zeros[-1]), _FIRST_DEPTH - 0.5 * np.log(rtol)
+            ends[-1] = _depth_reached(model, start, side, depth)
+    return Domain(ends[0], ends[1], centre, (edges[0], edges[1]), (False, False), tuple(assumptions))
 
 
 def first_spacing(model: Model, domain: Domain, rtol: float, order: int) -> float:

@@ -28,6 +28,7 @@ class Drift(ABC):
     """
 
     kind: ClassVar[str]  # the word in model files
+    analytic: ClassVar[bool] = True  # False where corners or knots may lie anywhere: orders seen may not last
 
     def __call__(self, zeta: ArrayLike) -> FloatArray:
         # Overflow to ±inf is the right answer where an unbounded drift leaves the range of a double.

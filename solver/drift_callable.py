@@ -42,6 +42,7 @@ class CallableDrift(Drift):
     """
 
     kind: ClassVar[str] = "callable"
+    analytic: ClassVar[bool] = False
     function: Callable[[FloatArray], Any]
     left: float | None = None
     right: float | None = None

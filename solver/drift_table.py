@@ -37,6 +37,7 @@ class TabulatedDrift(Drift):
     """
 
     kind: ClassVar[str] = "table"
+    analytic: ClassVar[bool] = False
     zeta: tuple[float, ...]
     values: tuple[float, ...]
 

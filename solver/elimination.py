@@ -18,15 +18,17 @@ from numpy.typing import NDArray
 
 from solver.blocks import BLOCK, Block, Scheme, assemble, build_scheme
 from solver.grid import Grid
-from solver.halfline import HalfLine, absorb, balance_rows, close_half_line
+from solver.halfline import HalfLine, ShapedLine, absorb, balance_rows, close_half_line, shaped_line
 from solver.model import Model
-from solver.nullvector import Continuation, NullVector, normalised
+from solver.nullvector import NullVector, Tail, normalised
+from solver.power_tail import PowerTail
 from solver.residual import residual
 
 Array = NDArray[np.float64]
+Shapes = tuple[PowerTail | None, PowerTail | None]
 
-# Far jumps are exact to at least so many nodes, and so many tempering lengths 1/λ: the body of a density, where e^{λζ}
-# has fallen to 1e-12, ends at 28 of them. The exponential sum grows by only 9 terms for each factor of ten.
+# Far jumps are exact to at least so many nodes, and so many tempering lengths 1/λ: a body, where e^{λζ} > 1e-12, ends at
+# 28 of them. The exponential sum grows by only 9 terms for each factor of ten.
 REACH = 1e6
 TEMPERED_REACH = 100.0
 # Relative change of the reflection at which steps on a plateau inside the grid count as repeating.
@@ -48,20 +50,23 @@ class Side:
 
     steps: list[Step]
     reflection: Array
-    half_line: HalfLine | None
+    half_line: HalfLine | ShapedLine | None
 
 
-def null_vector(model: Model, grid: Grid, order: int = 8, *, reach: float = REACH) -> NullVector:
+def null_vector(
+    model: Model, grid: Grid, order: int = 8, *, reach: float = REACH, shapes: Shapes = (None, None)
+) -> NullVector:
     """The stationary density on `grid`, ln ρ (N,), open edges closed exactly; normalised with the mass beyond them.
 
-    `reach` is the least distance in nodes to which far jumps are exact (relative error 2e-13).
+    `reach` is the least distance in nodes to which far jumps are exact (relative error 2e-13). Beyond an open edge with
+    one of `shapes` the drift is not taken as constant: the density has that shape, and only its size is found.
     """
     scheme = build_scheme(model.jumps, model.diffusion, grid.spacing, order, _reach(model, grid, reach))
-    drift = _with_neighbours(model, grid, scheme.m)
+    drift = _with_neighbours(model, grid, scheme.m, shapes)
     peak = _meeting_place(model, grid)
     split = _split(grid.nodes, peak)
     m = scheme.m
-    beyond = _half_lines(scheme, grid.edges, float(drift[0]), -float(drift[-1]))
+    beyond = _half_lines(scheme, grid.edges, drift, shapes)
     left = _sweep(scheme, drift[: split[0] + 2 * m], beyond[0])
     right = _sweep(scheme.mirrored, -drift[split[1] :][::-1], beyond[1])
     stops = (grid.edges[0] == "stop" and not left.steps, grid.edges[1] == "stop" and not right.steps)
@@ -100,13 +105,18 @@ def _meeting_place(model: Model, grid: Grid) -> int:
     return int(np.argmax(np.concatenate([[0.0], np.cumsum(drift[1:] + drift[:-1])])))
 
 
-def _with_neighbours(model: Model, grid: Grid, m: int) -> Array:
+def _with_neighbours(model: Model, grid: Grid, m: int, shapes: Shapes) -> Array:
     """F at the nodes and m more on either side: the limit from the m-th node of an open edge on, so that the half-line
-    and the grid agree on what crosses the edge; anything beyond a stop edge."""
+    and the grid agree on what crosses the edge; itself where the half-line has a shape; anything beyond a stop edge."""
     drift = np.pad(model.drift(grid.zeta), m, mode="edge")
-    if grid.edges[0] == "open":
+    step = grid.spacing * np.arange(1, m + 1)
+    if shapes[0] is not None:
+        drift[:m] = model.drift(grid.left - step[::-1])
+    elif grid.edges[0] == "open":
         drift[: 2 * m] = model.drift.left_limit
-    if grid.edges[1] == "open":
+    if shapes[1] is not None:
+        drift[-m:] = model.drift(grid.right + step)
+    elif grid.edges[1] == "open":
         drift[-2 * m :] = model.drift.right_limit
     return drift
 
@@ -120,17 +130,22 @@ def _split(nodes: int, peak: int) -> tuple[int, int]:
 
 
 def _half_lines(
-    scheme: Scheme, edges: tuple[str, str], left: float, right: float
-) -> tuple[HalfLine | None, HalfLine | None]:
-    """The half-lines beyond open edges with inward drifts `left` and `right`; one serves both where they are equal."""
-    first = close_half_line(scheme, left) if edges[0] == "open" else None
+    scheme: Scheme, edges: tuple[str, str], drift: Array, shapes: Shapes
+) -> tuple[HalfLine | ShapedLine | None, HalfLine | ShapedLine | None]:
+    """The half-lines beyond open edges; one serves both where the drifts inwards are equal and constant."""
+
+    def half_line(side: Scheme, inwards: Array, shape: PowerTail | None) -> HalfLine | ShapedLine:
+        return close_half_line(side, float(inwards[0])) if shape is None else shaped_line(side, inwards, shape)
+
+    left, right = drift[: 2 * scheme.m], -drift[: -2 * scheme.m - 1 : -1]
+    first = half_line(scheme, left, shapes[0]) if edges[0] == "open" else None
     if edges[1] == "stop":
         return first, None
-    same = first is not None and left == right and scheme.right is scheme.left
-    return first, first if same else close_half_line(scheme.mirrored, right)
+    same = isinstance(first, HalfLine) and shapes[1] is None and left[0] == right[0] and scheme.right is scheme.left
+    return first, first if same else half_line(scheme.mirrored, right, shapes[1])
 
 
-def _sweep(scheme: Scheme, drift: Array, half_line: HalfLine | None) -> Side:
+def _sweep(scheme: Scheme, drift: Array, half_line: HalfLine | ShapedLine | None) -> Side:
     """Eliminate whole blocks from the left edge inwards; `drift` carries m neighbours on either side.
 
     Beyond an open edge lies `half_line`; without one the edge is a stop edge.
@@ -142,14 +157,14 @@ def _sweep(scheme: Scheme, drift: Array, half_line: HalfLine | None) -> Side:
         reflection = half_line.reflection
     flat = _flat(drift, m)
     steps: list[Step] = []
-    repeating = half_line is not None
+    repeating = isinstance(half_line, HalfLine)
     for index in range(flat.size):
         begin = index * BLOCK
         if repeating and flat[index]:
             last = steps[-1] if steps else None
             if last is not None:
                 steps[-1] = Step(last.response, last.message, last.count + 1)
-            elif half_line is not None:
+            elif isinstance(half_line, HalfLine):
                 steps.append(Step(half_line.block, half_line.step, 1))
             continue
         block = assemble(scheme, drift[begin : begin + BLOCK + 2 * m], half_line is None and index == 0)
@@ -209,7 +224,7 @@ def _log(values: Array) -> tuple[Array, Array]:
 
 def _outwards(
     side: Side, message: Array, scheme: Scheme
-) -> tuple[Array, Array, Continuation | None, tuple[Array, float] | None]:
+) -> tuple[Array, Array, Tail | None, tuple[Array, float] | None]:
     """Carry the middle's message outwards through the eliminated blocks: ln|ρ| and sign, nearest node first.
 
     Beyond an open edge follow the continuation and the exponential sums that arrive from there, with their log scale.
@@ -225,18 +240,8 @@ def _outwards(
         message, scale = messages[:, -1], scale + float(scales[-1])
     beyond, arriving = None, None
     if side.half_line is not None:
-        half = side.half_line
-        beyond = Continuation(
-            half.block[::-1],
-            half.step,
-            message,
-            scale,
-            scheme.spacing,
-            half.exponent,
-            scheme.reach,
-            half.excess,
-        )
-        arriving = ((half.reflection @ message)[: -scheme.m], scale)
+        beyond = side.half_line.beyond(message, scale, scheme)
+        arriving = ((side.half_line.reflection @ message)[: -scheme.m], scale)
     empty = [np.zeros(0)]
     return np.concatenate(logs or empty), np.concatenate(signs or empty), beyond, arriving
 

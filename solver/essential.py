@@ -40,6 +40,8 @@ _FAR = 1e3
 # A power of |ζ| this close to 1 counts as linear growth.
 _LINEAR = 0.01
 
+# Accuracy of the exponent at a given spread: it only says how far to look.
+_ROOT = 1e-6
 # Points of a table of b against the drift it belongs to: any smooth weight will do, 1% is plenty.
 _TABLE = 201
 # The weight falls by no more than this between nodes: a density, steeper by a factor of 2, is not resolved beyond, and
@@ -66,13 +68,26 @@ class Edge:
 
     def spread(self, rate: float) -> float:
         """c₂ - c₁ > 0 of a mode with this rate < edge on a side that saturates: its error falls as e^{-(c₂-c₁) L}."""
+        low = brentq(lambda b: _carried(self.model, self.plateau, b) + rate, 0.0, self.weight)
+        return self._partner(low) - low
 
-        def level(b: float) -> float:
-            return _carried(self.model, self.plateau, b) + rate
+    def rate_of(self, spread: float) -> float:
+        """The rate at which c₂ - c₁ has this value; -inf if it has it at no rate."""
+        if self._partner(0.0) <= spread:
+            return -np.inf
+        low = brentq(lambda b: self._partner(b) - b - spread, 0.0, self.weight, rtol=_ROOT)
+        return -_carried(self.model, self.plateau, low)
 
-        low = brentq(level, 0.0, self.weight)
-        top = _heaviest(self.model, self.plateau)
-        return float((brentq(level, self.weight, top) if level(top) > 0 else top) - low)
+    def _partner(self, low: float) -> float:
+        """c₂ for c₁."""
+        level, top = _carried(self.model, self.plateau, low), _heaviest(self.model, self.plateau)
+
+        def excess(b: float) -> float:
+            return _carried(self.model, self.plateau, b) - level
+
+        if low >= self.weight or excess(self.weight) >= 0:
+            return self.weight
+        return float(brentq(excess, self.weight, top)) if excess(top) > 0 else top
 
 
 def essential_edge(model: Model, side: str) -> Edge:
@@ -104,7 +119,8 @@ def best_weight(model: Model, zeta: Array) -> Array:
     """ln of the weight under which densities and observables spread alike, at ascending ζ of shape (N,); 0 at most.
 
     Its slope is the exponent b that minimises Φ for the drift at hand, F(ζ) in the place of κ, with the sign of F: half
-    the slope of ln ρ for pure diffusion, the weight of the essential edge on a plateau.
+    the slope of ln ρ for pure diffusion, the weight of the essential edge on a plateau. Against a drift that grows it is
+    at most λ/2, half the slope of ln ρ again.
 
     >>> from solver.drifts import LinearDrift
     >>> best_weight(Model(LinearDrift(1.0), 0.5, None), np.linspace(-2.0, 2.0, 5))  # -ζ²/2
@@ -119,7 +135,9 @@ def best_weight(model: Model, zeta: Array) -> Array:
         b = model.jumps.tempering * (1 - np.linspace(1.0, 0.0, _TABLE) ** 2)  # dense at λ, where ψ is steep
         forces = np.diff(model.diffusion * b**2 + model.jumps.laplace_exponent(b)) / np.diff(b)
         middles = 0.5 * (b[1:] + b[:-1])
-        slope = np.sign(drift) * np.interp(np.abs(drift), np.append(0.0, forces), np.append(0.0, middles))
+        slope = np.interp(np.abs(drift), np.append(0.0, forces), np.append(0.0, middles))
+        tops = [b[-1] if np.isfinite(limit) else 0.5 * b[-1] for limit in (model.left_plateau, model.right_plateau)]
+        slope = np.clip(np.sign(drift) * slope, -tops[1], tops[0])
     step = np.diff(zeta)
     slope = np.clip(slope, -_STEEPEST / step.min(), _STEEPEST / step.min())
     weight = np.concatenate([[0.0], np.cumsum(0.5 * step * (slope[1:] + slope[:-1]))])

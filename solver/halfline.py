@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from solver.blocks import BLOCK, Block, Scheme, assemble
 from solver.errors import NotConvergedError
+from solver.nullvector import Continuation
+from solver.power_tail import PowerTail
 
 Array = NDArray[np.float64]
 
@@ -38,6 +40,50 @@ class HalfLine:
     step: Array
     exponent: float
     excess: float
+
+    def beyond(self, message: Array, log_scale: float, scheme: Scheme) -> Continuation:
+        """The density beyond the edge when `message` times e^{log_scale} enters the half-line."""
+        return Continuation(
+            self.block[::-1],
+            self.step,
+            message,
+            log_scale,
+            scheme.spacing,
+            self.exponent,
+            scheme.reach,
+            self.excess,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ShapedLine:
+    """A half-line whose density has a known shape: one number, its size, answers whatever enters.
+
+    `tail` is the shape, `incoming` (p,) the message it sends inwards at size 1, `share` (p,) its size per message: what
+    enters leaves again, rate for rate, so that mass is conserved to rounding. The catch: nothing here tests the shape.
+    """
+
+    tail: PowerTail
+    incoming: Array
+    share: Array
+
+    @property
+    def reflection(self) -> Array:
+        """R, of rank one."""
+        return np.outer(self.incoming, self.share)
+
+    def beyond(self, message: Array, log_scale: float, scheme: Scheme) -> PowerTail:
+        """The density beyond the edge when `message` times e^{log_scale} enters the half-line."""
+        return self.tail.shifted(float(np.log(self.share @ message)) + log_scale)
+
+
+def shaped_line(scheme: Scheme, drift: Array, tail: PowerTail) -> ShapedLine:
+    """The half-line to the left with the shape `tail`; `drift` at the m nodes on either side of the edge, (2m,)."""
+    m = scheme.m
+    nearest = np.exp(tail.log_density(np.arange(m, 0, -1.0)))
+    incoming = np.concatenate([tail.sent(scheme.right.log_ratios), nearest])
+    leaving = scheme.mirrored.landing(-drift[m:][::-1])
+    return ShapedLine(tail, incoming, leaving / float(scheme.landing(drift[:m]) @ incoming))
 
 
 def balance_rows(matrix: Array, outflow: Array) -> Array:
@@ -89,13 +135,14 @@ def close_half_line(scheme: Scheme, drift: float) -> HalfLine:
     outflow = block.land @ block.v + block.land_back @ block.v_back
     forward = solve_block(-block.a, block.u, outflow)
     backward = solve_block(-block.a, block.u_back, outflow)
+    u, w = block.land, block.land_back
     # transmission and reflection of one slab: to the right (t_r, r_r) and to the left (r_l, t_l)
     t_r, r_r = np.diag(block.t) + block.v @ forward, block.v @ backward
     r_l, t_l = block.v_back @ forward, np.diag(block.t_back) + block.v_back @ backward
     for _ in range(_DOUBLINGS):
-        inner = np.linalg.solve(np.eye(r_r.shape[0]) - r_r @ r_l, np.concatenate([t_r, r_r @ t_l], axis=1))
-        outer = np.linalg.solve(np.eye(r_l.shape[0]) - r_l @ r_r, np.concatenate([r_l @ t_r, t_l], axis=1))
         width = t_r.shape[1]
+        inner = _between(r_r @ r_l, np.concatenate([t_r, r_r @ t_l], axis=1), u, u @ t_r + w @ t_l @ r_l)
+        outer = _between(r_l @ r_r, np.concatenate([r_l @ t_r, t_l], axis=1), w, w @ t_l + u @ t_r @ r_r)
         change = t_r @ inner[:, width:]
         t_r, r_l, r_r, t_l = (
             t_r @ inner[:, :width],
@@ -111,6 +158,23 @@ def close_half_line(scheme: Scheme, drift: float) -> HalfLine:
     decay = _decay(step) / (BLOCK * scheme.spacing)
     exponent = min(decay, scheme.tempering)
     return HalfLine(reflection, response, step, exponent, decay - exponent)
+
+
+def _between(round_trip: Array, right_side: Array, landing: Array, escape: Array) -> Array:
+    """(I - round_trip)^{-1} right_side: all the passes of what goes to and fro between two slabs.
+
+    Slabs that are thin against the length over which the drift acts let almost nothing escape in one pass, and the
+    matrix is close to singular. What escapes is known as a sum of flows, so it takes the place of one equation:
+    `landing` weighs the equations, `escape` is their weighted sum.
+    """
+    matrix = np.eye(round_trip.shape[0]) - round_trip
+    rhs = right_side.copy()
+    heaviest = int(np.argmax(np.abs(landing)))
+    matrix[heaviest], rhs[heaviest] = escape, landing @ right_side
+    size = np.abs(matrix[heaviest]).max()
+    matrix[heaviest], rhs[heaviest] = matrix[heaviest] / size, rhs[heaviest] / size
+    solution: Array = np.linalg.solve(matrix, rhs)
+    return solution
 
 
 def _decay(step: Array) -> float:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.nullvector import Continuation
+from solver.nullvector import Tail
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -118,8 +118,8 @@ class Interpolant:
     left: float
     spacing: float
     log_density: Array
-    before: Continuation | None = None
-    after: Continuation | None = None
+    before: Tail | None = None
+    after: Tail | None = None
 
     @property
     def size(self) -> int:
@@ -226,6 +226,6 @@ class Interpolant:
 
 
 def continued(function: Callable[[Index], Array], decay: float, beyond: Index) -> Array:
-    """A logarithm that `function` gives at nodes beyond an edge, geometric past the deepest one."""
-    near = np.minimum(beyond, _DEEPEST)
+    """A logarithm that `function` gives at nodes beyond an edge, geometric past the deepest one; powers have none."""
+    near = np.minimum(beyond, _DEEPEST) if decay > 0 else beyond
     return function(near) - decay * (beyond - near)

@@ -18,19 +18,22 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.blocks import BLOCK
 from solver.density import Level
 from solver.discretisation import BODY
 from solver.grid import Grid
 from solver.interpolant import Interpolant
 from solver.model import Model
-from solver.nullvector import Continuation, NullVector
+from solver.nullvector import NullVector, Tail
+from solver.power_tail import PowerTail
 
 Array = NDArray[np.float64]
 Method = Callable[[Model, Grid, int], NullVector]
 
 # No estimate is smaller: rounding of ln ρ and of the interpolation, and the exponential sum (2e-13).
 FLOOR = 1e-12
+# Depths, in units of the edge's, at which tails of powers are compared: their errors are largest near the edge or at
+# infinity, where only the first power is left.
+_DEPTHS = np.array([1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 1e2, 1e4, 1e6])
 # An error of the decay rate relative to itself costs this much ln ρ at the ends of the body.
 _LN_BODY = -float(np.log(BODY))
 
@@ -71,15 +74,21 @@ class Solve:
 
     @property
     def exponents(self) -> tuple[float, float]:
-        """Decay rates beyond the open edges; NaN at a stop edge."""
-        left, right = (np.nan if side is None else side.exponent for side in (self.null.left, self.null.right))
+        """Decay rates beyond the open edges; NaN at a stop edge and for a tail of powers."""
+        left, right = (
+            np.nan if side is None or isinstance(side, PowerTail) else side.exponent
+            for side in (self.null.left, self.null.right)
+        )
         return left, right
 
     @property
-    def excess(self) -> tuple[float, float]:
-        """What the finite reach of the jumps adds to the decay rates beyond open edges."""
-        left, right = (0.0 if side is None else side.excess for side in (self.null.left, self.null.right))
-        return left, right
+    def beyond(self) -> Array:
+        """Places beyond the edges at which tails of powers are compared: they belong to the body."""
+        places = [np.zeros(0)]
+        for side, edge, sign in ((self.null.left, self.grid.left, -1), (self.null.right, self.grid.right, 1)):
+            if isinstance(side, PowerTail):
+                places.append(edge + sign * side.start * side.spacing * (_DEPTHS - 1))
+        return np.concatenate(places)
 
 
 def solve(method: Method, model: Model, grid: Grid, order: int) -> Solve | None:
@@ -93,11 +102,14 @@ def solve(method: Method, model: Model, grid: Grid, order: int) -> Solve | None:
     return Solve(grid, null, time.perf_counter() - start)
 
 
-def _limit(log_density: Array, spacing: float, beyond: Continuation | None, mass: float) -> float:
-    """Distance inwards from the first node to where the mass outside is `mass` (negative: beyond the edge)."""
+def _limit(log_density: Array, spacing: float, beyond: Tail | None, mass: float) -> float:
+    """Distance inwards from the first node to where the mass outside is `mass` (negative: beyond the edge).
+
+    A tail of powers has no such place within reach of a number; it is taken to lie at the edge.
+    """
     outside = -np.inf if beyond is None else float(beyond.log_mass_from(1))
     if beyond is not None and outside > np.log(mass):
-        return -(outside - np.log(mass)) / beyond.exponent
+        return 0.0 if isinstance(beyond, PowerTail) else -(outside - np.log(mass)) / beyond.exponent
     peak = float(log_density.max())
     inside = np.exp(outside - peak) + spacing * np.cumsum(np.exp(log_density - peak))
     return float(spacing * np.searchsorted(inside, mass * np.exp(-peak)))
@@ -149,7 +161,7 @@ def disagreement(coarse: Solve, fine: Solve) -> Disagreement:
     zeta = zeta[inside]
     difference = np.abs(coarse.interpolant.log_density_at(zeta) - fine.null.log_density[inside])
     left, right = fine.body
-    limits = np.array([left, right])
+    limits = np.concatenate([[left, right], fine.beyond])
     at_limits = np.abs(coarse.interpolant.log_density_at(limits) - fine.interpolant.log_density_at(limits))
     in_body = (zeta >= left) & (zeta <= right)
     body = float(max(difference[in_body].max(initial=0.0), at_limits[np.isfinite(at_limits)].max(initial=0.0)))
@@ -169,7 +181,8 @@ class History:
     With d the disagreement of the last two levels and p the observed order (base-2 logarithm of the ratio of the last
     two disagreements) the error of the latest is d / (2^{p-1} - 1): one order less than seen, at most the scheme's;
     slower than second order d itself, or d / (2^p - 1) where that is more. Measured over random models the true
-    error is d / (2^p - 1) to 20% from p = 4 on.
+    error is d / (2^p - 1) to 20% from p = 4 on. A drift that need not be smooth (a table, a function) may turn from
+    a high order to a low one at any level: then the error is d itself.
     """
 
     def __init__(self, model: Model, order: int, edges: Disagreement) -> None:
@@ -185,14 +198,31 @@ class History:
         previous = self.solves[-1] if self.solves else None
         self.solves.append(latest)
         self._differences.append(UNKNOWN if latest is None or previous is None else disagreement(previous, latest))
-        self.rounding = 0.0 if latest is None else rounding(self.model, latest)
+        self.rounding = rounding(self.model, grid)
         order = self.observed_order
-        floor = Disagreement(_LN_BODY * self.rounding + FLOOR, self.rounding, self.rounding, self.rounding)
-        self.error = self._differences[-1].times(_factor(order, self.order)).plus(self.edges).plus(floor)
+        floor = Disagreement(_LN_BODY * self.rounding + FLOOR, 0.0, 0.0, self.rounding)
+        factor = _factor(order, self.order if self.model.drift.analytic else 1)
+        self.error = self._differences[-1].times(factor).plus(self.edges).plus(floor)
         if latest is not None:
-            self.error = self.error.plus(Disagreement(0.0, *latest.excess, 0.0))
+            self.error = self.error.plus(Disagreement(0.0, *self._tails(latest), 0.0))
         seconds = np.nan if latest is None else latest.seconds
         self.levels += (Level(grid.spacing, grid.nodes, self.error.largest, order, seconds),)
+
+    def _tails(self, latest: Solve) -> tuple[float, float]:
+        """What ln ρ may lose per unit of ζ beyond open edges: by rounding, by the finite reach of the jumps, and by
+        taking F as its limit there (δβ ≤ β δκ/κ, because Φ'(β) ≥ κ)."""
+        drift, grid = self.model.drift, latest.grid
+        slopes = []
+        for side, at, limit in (
+            (latest.null.left, grid.left, drift.left_limit),
+            (latest.null.right, grid.right, drift.right_limit),
+        ):
+            if side is None:
+                slopes.append(0.0)
+            else:
+                off = abs(float(drift(at)) / limit - 1)
+                slopes.append(side.exponent * (self.rounding + off) + side.excess)
+        return slopes[0], slopes[1]
 
     @property
     def observed_order(self) -> float:
@@ -223,20 +253,18 @@ class History:
         return self._differences[-1].largest < 3 * _LN_BODY * self.rounding and self.observed_order < 1
 
 
-def rounding(model: Model, latest: Solve) -> float:
+def rounding(model: Model, grid: Grid) -> float:
     """Relative error of a decay rate by rounding, bounded by what was measured over random models.
 
     What is rounded is the noise at the scale of the grid (wave number π/h), which is balanced against h F: eps times
-    their ratio, at most 2 of it; and the decay over one block, β b h, out of a number near 1: at most 100 eps of it.
+    their ratio, of which at most 0.7 was seen, and some 100 eps besides.
     """
-    grid = latest.grid
     wavenumber = np.pi / grid.spacing
     noise = model.diffusion * wavenumber**2
     if model.jumps is not None:
         noise -= float(model.jumps.symbol(wavenumber))
     drift = float(np.min(np.abs(model.drift(np.array([grid.left, grid.right])))))
-    slowest = np.nanmin([np.inf, *latest.exponents])
-    return float(np.finfo(float).eps * (2 * noise * grid.spacing / drift + 100 / (slowest * BLOCK * grid.spacing)))
+    return float(np.finfo(float).eps * (100 + 2 * noise * grid.spacing / drift))
 
 
 def _factor(observed: float, nominal: int) -> float:

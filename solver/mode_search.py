@@ -23,11 +23,10 @@ from solver.ritz import Ritz, ritz
 
 Array = NDArray[np.float64]
 
-# Modes this close to the edge of the essential spectrum, relative to it, are not looked for: the domain that holds them
-# grows as one over the root of the distance (60 drift widths for a tanh already), and the continuum hides them.
-NEAREST = 1e-3
-# A mode at that limit fades by e^{-6} over the first domain: were there one, it would lie below the edge.
-_HOLDS = 6.0
+# The first domain reaches this many times 1/b out on a plateau, b the weight of its edge. A mode that fades by less
+# than e^{-6} over it is not looked for: for diffusion that is a rate within 0.1% of the edge, where jumps alone carry
+# the tail 5%.
+_WIDE, _HOLDS = 100.0, 6.0
 # The first domain ends where the weight, about the root of ρ, has fallen by 1e-8.
 _DEPTH = -np.log(1e-8)
 # Untempered jumps have no exponential weight to tell the depth from; a start, in units of the model's length.
@@ -46,9 +45,8 @@ _WIDER = 1.5
 _BEYOND = 3.0
 # Above this relative change the spacing is refined before anything is said about the domain.
 _ROUGH = 0.03
-# A coarse grid moves with the domain by about its own error (seen: twice). Only what moves more is the domain's fault,
-# unless the spacing's share of the tolerance is this small already.
-_OUTWEIGHS, _SMALL = 4.0, 0.25
+# A coarse grid moves with the domain by about its own error (seen: twice); only what moves more is the domain's fault.
+_OUTWEIGHS = 4.0
 # Points of a scan of drift or weight.
 _SCAN = 1001
 
@@ -71,7 +69,7 @@ class Ladder:
 
     def __init__(self, model: Model, edges: tuple[Edge, Edge], count: int, order: int) -> None:
         self.model, self.edges, self.count, self.order = model, edges, count, order
-        self.limit = (1 - NEAREST) * min(edge.rate for edge in edges)
+        self.limit = min(edge.rate_of(_HOLDS * edge.weight / _WIDE) if edge.saturates else edge.rate for edge in edges)
         contraction, self.length = _scales(model)
         self.shift = _SHIFT * min(contraction, self.limit)
         zeros = model.drift.sign_changes()
@@ -80,12 +78,16 @@ class Ladder:
         self.step = _COARSE * self.length
         if model.jumps is not None and model.jumps.tempering > 0:
             self.step = min(self.step, _TEMPERED / model.jumps.tempering)
+        self._ends: dict[tuple[int, int], float] = {}
         self._found: dict[tuple[int, int], Ritz | None] = {}
-        self._number = count
+        self._number = count if np.isinf(self.limit) else 0
 
     def grid(self, halvings: int, size: int) -> Grid:
         """Nodes at step / 2^halvings, the anchor among them, out to where `size` widenings put the ends."""
-        left, right = (max(_STEPS, int(np.ceil(self._reach(side, size) / self.step))) for side in (0, 1))
+        for side in (0, 1):
+            if (side, size) not in self._ends:
+                self._ends[side, size] = self._reach(side, size)
+        left, right = (max(_STEPS, int(np.ceil(self._ends[side, size] / self.step))) for side in (0, 1))
         ends = self.anchor - left * self.step, self.anchor + right * self.step
         return Grid(*ends, (left + right) * 2**halvings + 1, "stop")
 
@@ -99,7 +101,7 @@ class Ladder:
         while _fallen(self.model, self.anchor + sign * zero, sign * reach) < factor * _DEPTH:
             reach *= 1.1
         if edge.saturates:  # there the weight falls linearly
-            reach = max(reach, factor * _HOLDS / edge.spread(min(self.limit, (1 - NEAREST) * edge.rate)))
+            reach = max(reach, factor * _WIDE / edge.weight)
         return zero + reach
 
     def modes(self, halvings: int, size: int) -> Ritz | None:
@@ -109,15 +111,29 @@ class Ladder:
         return self._found[halvings, size]
 
     def _solve(self, grid: Grid) -> Ritz | None:
-        weight, known = best_weight(self.model, grid.zeta), self._number < self.count
-        number = max(self._number, 1)  # were there none, the continuum must show that it is there
+        weight = best_weight(self.model, grid.zeta)
         try:
-            found = ritz(
-                self.model, grid, weight, number, self.shift, self.order, limit=self.limit, all_below=known
-            )
+            found = self._ritz(grid, weight, self._number)
+            if found.rates.size > self._number:  # there are modes after all
+                found = self._ritz(grid, weight, self.count)
         except np.linalg.LinAlgError:
             return None
-        return None if (found.rates.real <= 0).any() else found.cut(np.arange(found.rates.size) < self.count)
+        if (found.rates.real <= 0).any() or (found.rates.size < self.count and np.isinf(self.limit)):
+            return None
+        return found.cut(np.arange(found.rates.size) < self.count)
+
+    def _ritz(self, grid: Grid, weight: Array, number: int) -> Ritz:
+        """Modes of one grid when `number` of them are expected; if none is, the continuum must show that it is there."""
+        return ritz(
+            self.model,
+            grid,
+            weight,
+            max(number, 1),
+            self.shift,
+            self.order,
+            limit=self.limit,
+            all_below=number < self.count,
+        )
 
     def expect(self, number: int) -> None:
         """The number of modes below the limit is known from two grids: look no further on the next."""
@@ -127,7 +143,7 @@ class Ladder:
 def converged(ladder: Ladder, rtol: float, max_nodes: int) -> Converged:
     """Modes right to `rtol`; NotConvergedError, saying what was reached, where `max_nodes` nodes do not allow it."""
     halvings, size, before, reached = 0, 0, np.inf, np.full(1, np.inf)
-    while max(ladder.grid(halvings + 1, size).nodes, ladder.grid(halvings, size + 1).nodes) <= max_nodes:
+    while ladder.grid(halvings + 1, size + 1).nodes <= max_nodes:
         here, finer = ladder.modes(halvings, size), ladder.modes(halvings + 1, size)
         change = _change(here, finer)
         largest = float(change.max(initial=0.0))
@@ -140,10 +156,12 @@ def converged(ladder: Ladder, rtol: float, max_nodes: int) -> Converged:
         coarse = change * _factor(before / largest if largest > 0 else np.inf, ladder.order)
         if moved.shape == coarse.shape:
             reached = coarse + moved + finer.rounding
-            if reached.max(initial=0.0) <= rtol:
-                grid = ladder.grid(halvings + 1, size)
-                return Converged(grid, best_weight(ladder.model, grid.zeta), finer, reached)
-        if moved.max(initial=0.0) > _OUTWEIGHS * largest or coarse.max() <= _SMALL * rtol:
+            size_shown = size + 1 if reached.size else size  # so that no edge shows in eigenfunctions
+            best = ladder.modes(halvings + 1, size_shown) if reached.max(initial=0.0) <= rtol else None
+            if best is not None and best.rates.size == reached.size:
+                grid = ladder.grid(halvings + 1, size_shown)
+                return Converged(grid, best_weight(ladder.model, grid.zeta), best, reached)
+        if moved.max(initial=0.0) > _OUTWEIGHS * _BEYOND * largest:
             size += 1
         else:
             halvings, before = halvings + 1, largest

@@ -10,19 +10,20 @@ tail's own exponent decides, for powers under untempered jumps (λ = 0) the powe
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from solver.drifts import Drift
 from solver.interpolant import Interpolant
 from solver.model import Model
 from solver.nullvector import Continuation
+from solver.power_tail import PowerTail
+from solver.untempered import growth, middle
 
 # Where the slope of a tail cut by a stop edge is read: past the layer that the edge itself bends, 40 nodes at
 # least and a twentieth of the grid (noise that hardly smooths makes that layer wide).
 _INSIDE, _SHARE = 40, 0.05
-# ζ at which the growth of the drift is read, and its double: far from any body, far from overflow of a power
-# law.
-_FAR = 1e3
 # An exponent this close to 1 is 1: the width of the critical phase, the rounding of the spectral radius.
 _CRITICAL = 1e-12
 # Nodes of a marginal tail that are summed one by one at most: 1e6 take half a second.
@@ -55,11 +56,7 @@ def moment_exists(model: Model, power: int, side: str) -> bool:
     """
     if model.jumps is None or model.jumps.tempering > 0:
         return True
-    sign = -1.0 if side == "left" else 1.0
-    near, far = np.abs(model.drift(np.array([sign * _FAR, 2 * sign * _FAR])))
-    if not 0 < near < np.inf:
-        return bool(near > 0)
-    return bool(model.jumps.stability + np.log2(far / near) > power + 1)
+    return bool(model.jumps.stability + growth(model.drift, -1 if side == "left" else 1).power > power + 1)
 
 
 def mean_drift(drift: Drift, interpolant: Interpolant) -> tuple[float, float, float]:
@@ -73,12 +70,25 @@ def mean_drift(drift: Drift, interpolant: Interpolant) -> tuple[float, float, fl
     mean, scale, missing = float(terms.sum()), float(np.abs(terms).sum()), 0.0
     limits = (drift.left_limit, drift.right_limit)
     for one, limit, edge in ((inner, limits[0], values[0]), (inner.mirrored, limits[1], values[-1])):
-        if one.before is not None:
+        if isinstance(one.before, PowerTail):
+            beyond, doubt = _power_drift(drift, one.before, -1 if one is inner else 1)
+            mean, scale, missing = mean + beyond, scale + abs(beyond), missing + doubt
+        elif one.before is not None:
             beyond = limit * float(np.exp(one.before.log_mass_from(1)))
             mean, scale = mean + beyond, scale + abs(beyond)
         else:
             missing += abs(edge) * float(np.exp(log_missing_mass(one)))
     return mean, scale, missing
+
+
+def _power_drift(drift: Drift, tail: PowerTail, side: int) -> tuple[float, float]:
+    """E F beyond an edge where F is nearly a power of the depth, and what that neglects; for stability > 1."""
+    law, depth = growth(drift, side), tail.start * tail.spacing
+    at_edge = law.size * depth**law.power
+    thinner = replace(tail, powers=tail.powers - law.power)
+    beyond = -side * at_edge * float(np.exp(thinner.log_mass_from(1)))
+    true = abs(float(drift(middle(drift) + side * depth)))
+    return beyond, abs(beyond) * abs(true / at_edge - 1)
 
 
 def log_exponential_mean(interpolant: Interpolant, tempering: float) -> float:
@@ -96,7 +106,7 @@ def log_exponential_mean(interpolant: Interpolant, tempering: float) -> float:
     if tempering < 1:
         return float("inf")
     side = inner.before
-    if side is not None:
+    if isinstance(side, Continuation):
         if max(abs(side.exponent - 1), abs(tempering - 1)) <= 1 / (side.reach * step):
             return _log_marginal_mean(inner, side, total)
         if not side.exponent > 1 + _CRITICAL:

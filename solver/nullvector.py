@@ -16,6 +16,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from solver.power_tail import PowerTail
+
 Array = NDArray[np.float64]
 
 # Powers M^(2^j) are used for j below this: with blocks of 64 nodes they reach beyond node 10^12.
@@ -144,6 +146,10 @@ class Continuation:
         return cls(arrays["block"], arrays["step"], arrays["message"], log_scale, spacing, exponent, reach, excess)
 
 
+# What may lie beyond an open edge: exponentials, or without tempering a sum of powers.
+Tail = Continuation | PowerTail
+
+
 @dataclass(frozen=True, eq=False)
 class NullVector:
     """A null vector of the adjoint: ln|ρ| and sign at the nodes, normalised with the mass beyond open edges.
@@ -154,8 +160,8 @@ class NullVector:
 
     log_density: Array
     sign: Array
-    left: Continuation | None
-    right: Continuation | None
+    left: Tail | None
+    right: Tail | None
     residual: float
     column_defect: float
 
@@ -164,8 +170,8 @@ def normalised(
     log_density: Array,
     sign: Array,
     spacing: float,
-    left: Continuation | None = None,
-    right: Continuation | None = None,
+    left: Tail | None = None,
+    right: Tail | None = None,
     *,
     residual: float = np.nan,
     column_defect: float = 0.0,

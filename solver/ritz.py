@@ -37,7 +37,7 @@ _TIED = 1e-6
 # would leave fewer than 11 digits.
 _SLOW = 1e-3
 # The next σ at least this share of the last: the first run knows a slow rate to 1e-16 σ times its condition number.
-_NEXT = 1e-6
+_NEXT = 1e-12
 # Below this σ, e^{-640}, squares of densities underflow; no well is worth waiting for that long.
 _SLOWEST = 1e-280
 # Rounding of θ relative to the largest, for a condition number of 1.

@@ -1,22 +1,8 @@
 """The resolvent (σ - A)⁻¹ of the adjoint and its transpose by block elimination: factor once, apply in O(N).
 
 Two things need more than the null vector: relaxation modes, which are the eigenvectors of (σ - A)⁻¹, and integrated
-correlations, which are one solve at σ = 0. Both are the elimination of `solver.elimination` with a source: every block
-eliminated keeps its own inverse, and a source in it travels inwards as one more message s,
-
-    g = W (U s + f),        s' = E g + T s                                  inwards, block by block
-    x = g + Y l,            l' = M l + V' g                                 outwards, with the messages l of the middle
-
-with W = (σ - A_I - U R V')⁻¹, Y = W (U' + U R T'), E = V + T R V', M = T' + V' Y and the reflection R of everything
-further out (a prime marks the message outwards). The transpose is the same maps, transposed, in the opposite order.
-
-Every factor is a sum of positive terms when the grid resolves the model. What a column of σ - A loses is its flow
-inwards plus σ times the mass it holds, itself and through what it sends outwards:
-
-    outflow = land · (V + T R V') + σ (1 + μ V'),       μ' = 1ᵀ Y + μ M
-
-with μ the mass held outside per message. `balance_rows` makes the block's equations from these sums, so that results
-are right relative to |(σ - A)⁻¹| |f|, however slowly a region drains and however small σ is.
+correlations, which are one solve at σ = 0. Both are the elimination with a source (`solver.shifted_side`), from both
+ends towards the block where the drift's potential is lowest.
 
 The catch: a density of this operator and an observable of its transpose live at opposite ends of the range of a double.
 `log_weight` (the w below) balances them: sources and solutions are then e^{-w} times densities, e^{w} times
@@ -30,81 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solver.blocks import BLOCK, Block, Scheme, assemble, build_scheme
+from solver.blocks import BLOCK, Block, assemble, build_scheme
 from solver.checks import number
 from solver.errors import ModelError
 from solver.grid import Grid
 from solver.halfline import balance_rows, solve_block
 from solver.model import Model
+from solver.shifted_side import Side, sweep
 
 Array = NDArray[np.float64]
-
-# Relative change of reflection and held mass at which the steps on a plateau count as repeating (as in `elimination`).
-_REPEATS = 2e-15
-
-
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """One eliminated block: W (b, b), W U (b, p), E (p, b), V' (p, b), Y (b, p), M (p, p) and the diagonal of T."""
-
-    inverse: Array
-    arrive: Array
-    emit: Array
-    back: Array
-    response: Array
-    message: Array
-    through: Array
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """One eliminated side, outside first, in coordinates in which inwards is to the right.
-
-    `reflection` (p, p) and `held` (p,) are what it gives back and holds per message; `ratios` turn a message inwards
-    from the scale of one block to the next one's.
-    """
-
-    steps: list[_Step]
-    reflection: Array
-    held: Array
-    ratios: Array
-
-    def gather(self, source: Array) -> tuple[list[Array], Array]:
-        """Sources (n, b, k) to the blocks' own responses g and the message s that reaches the middle."""
-        message = np.zeros((self.reflection.shape[0], source.shape[-1]))
-        own = []
-        for step, ratio, f in zip(self.steps, self.ratios, source, strict=True):
-            own.append(step.inverse @ f + step.arrive @ message)
-            message = (step.emit @ own[-1] + step.through[:, None] * message) * ratio
-        return own, message
-
-    def scatter(self, own: list[Array], message: Array) -> list[Array]:
-        """The blocks' own responses and the middle's message outwards to the solution, outside first."""
-        result = []
-        for step, ratio, g in zip(self.steps[::-1], self.ratios[::-1], own[::-1], strict=True):
-            message = message / ratio
-            result.append(g + step.response @ message)
-            message = step.message @ message + step.back @ g
-        return result[::-1]
-
-    def scatter_transposed(self, source: Array) -> tuple[list[Array], Array]:
-        """The transpose of `scatter`: (g, message) for a source."""
-        message = np.zeros((self.reflection.shape[0], source.shape[-1]))
-        own = []
-        for step, ratio, x in zip(self.steps, self.ratios, source, strict=True):
-            own.append(x + step.back.T @ message)
-            message = (step.response.T @ x + step.message.T @ message) / ratio
-        return own, message
-
-    def gather_transposed(self, own: list[Array], message: Array) -> list[Array]:
-        """The transpose of `gather`."""
-        result = []
-        for step, ratio, g in zip(self.steps[::-1], self.ratios[::-1], own[::-1], strict=True):
-            message = message * ratio
-            total = g + step.emit.T @ message
-            result.append(step.inverse.T @ total)
-            message = step.arrive.T @ total + step.through[:, None] * message
-        return result[::-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +37,8 @@ class Resolvent:
     shift: float
     log_weight: Array
     _local: Array
-    _left: _Side
-    _right: _Side
+    _left: Side
+    _right: Side
     _middle: Array
 
     def apply(self, source: ArrayLike) -> Array:
@@ -136,12 +56,12 @@ class Resolvent:
             raise ValueError(f"a source of shape {f.shape} on {nodes} nodes: give ({nodes},) or ({nodes}, k)")
         scale = 1 / self._local if transposed else self._local
         columns = f.reshape(nodes, -1) * scale[:, None]
-        n_l, n_r = len(self._left.steps) * BLOCK, len(self._right.steps) * BLOCK
+        n_l, n_r = self._left.blocks * BLOCK, self._right.blocks * BLOCK
         k, p = columns.shape[1], self._left.reflection.shape[0]
         left = columns[:n_l].reshape(-1, BLOCK, k)
         right = columns[nodes - n_r :][::-1].reshape(-1, BLOCK, k)
         first, second = (
-            (_Side.scatter_transposed, _Side.gather_transposed) if transposed else (_Side.gather, _Side.scatter)
+            (Side.scatter_transposed, Side.gather_transposed) if transposed else (Side.gather, Side.scatter)
         )
         own_l, from_l = first(self._left, left)
         own_r, from_r = first(self._right, right)
@@ -149,8 +69,7 @@ class Resolvent:
         joint = matrix @ np.concatenate([columns[n_l : nodes - n_r], from_l, from_r])
         middle, out_l, out_r = np.split(joint, [nodes - n_l - n_r, nodes - n_l - n_r + p])
         solved_l, solved_r = second(self._left, own_l, out_l), second(self._right, own_r, out_r)
-        empty = [np.zeros((0, k))]
-        result = np.concatenate([*solved_l, middle, np.concatenate([*empty, *solved_r])[::-1]])
+        result = np.concatenate([solved_l.reshape(-1, k), middle, solved_r.reshape(-1, k)[::-1]])
         return np.asarray((result / scale[:, None]).reshape(f.shape))
 
 
@@ -184,56 +103,16 @@ def resolvent(
     if grid.nodes - start < BLOCK:  # the peak sits at the right end
         start = max(0, start - BLOCK)
     stop = grid.nodes - max(0, grid.nodes - start - BLOCK) // BLOCK * BLOCK
-    left = _sweep(scheme, drift[: start + 2 * m], sigma, weight[:start], weight[peak])
-    right = _sweep(scheme.mirrored, -drift[stop:][::-1], sigma, weight[stop:][::-1], weight[peak])
-    block = assemble(scheme, drift[start : stop + 2 * m], not left.steps, not right.steps)
+    left = sweep(scheme, drift[: start + 2 * m], sigma, weight[:start], weight[peak])
+    right = sweep(scheme.mirrored, -drift[stop:][::-1], sigma, weight[stop:][::-1], weight[peak])
+    block = assemble(scheme, drift[start : stop + 2 * m], start == 0, stop == grid.nodes)
     scales = np.repeat(weight[:start:BLOCK], BLOCK), np.repeat(weight[:stop - 1:-BLOCK], BLOCK)[::-1]
     references = np.concatenate([scales[0], np.full(stop - start, weight[peak]), scales[1]])
     middle = _middle(block, left, right, sigma, peak - start)
     return Resolvent(sigma, weight, np.exp(weight - references), left, right, middle)
 
 
-def _sweep(scheme: Scheme, drift: Array, sigma: float, weight: Array, inner: float) -> _Side:
-    """Eliminate whole blocks from the stop edge on the left inwards; `inner` is the log weight of the middle."""
-    m = scheme.m
-    p, q = scheme.right.weights.size + m, scheme.left.weights.size + m
-    reflection, held = np.zeros((p, q)), np.zeros(q)
-    steps: list[_Step] = []
-    repeating = False
-    for begin in range(0, drift.size - 2 * m, BLOCK):
-        window = drift[begin : begin + BLOCK + 2 * m]
-        flat = begin > 0 and bool(np.all(window == drift[begin - 1]))
-        if repeating and flat:
-            steps.append(steps[-1])
-            continue
-        block = assemble(scheme, window, stop_left=begin == 0)
-        step, new_reflection, new_held = _absorb(block, reflection, held, sigma)
-        change = max(_change(new_reflection, reflection), _change(new_held, held))
-        repeating = flat and change <= _REPEATS
-        steps.append(step)
-        reflection, held = new_reflection, new_held
-    return _Side(steps, reflection, held, np.exp(-np.diff(np.append(weight[::BLOCK], inner))))
-
-
-def _change(new: Array, old: Array) -> float:
-    """Largest change relative to the largest entry."""
-    return float(np.abs(new - old).max(initial=0.0) / (np.abs(new).max(initial=0.0) or 1.0))
-
-
-def _absorb(block: Block, reflection: Array, held: Array, sigma: float) -> tuple[_Step, Array, Array]:
-    """Eliminate one block from the left; the equations are those at the head of this module."""
-    returned = block.u @ reflection
-    emit = block.v + block.t[:, None] * (reflection @ block.v_back)
-    outflow = block.land @ emit + sigma * (1 + held @ block.v_back)
-    inverse = solve_block(-(block.a + returned @ block.v_back), np.eye(emit.shape[1]), outflow)
-    response = inverse @ (block.u_back + returned * block.t_back)
-    message = block.v_back @ response + np.diag(block.t_back)
-    step = _Step(inverse, inverse @ block.u, emit, block.v_back, response, message, block.t)
-    new_reflection = block.v @ response + block.t[:, None] * (reflection @ message)
-    return step, new_reflection, response.sum(axis=0) + held @ message
-
-
-def _middle(block: Block, left: _Side, right: _Side, sigma: float, anchor: int) -> Array:
+def _middle(block: Block, left: Side, right: Side, sigma: float, anchor: int) -> Array:
     """The block that both sides meet in: (f, s_left, s_right) to (x, message to the left, message to the right).
 
     The two reflections see each other through the block. At σ = 0 the last balance of flow, which is empty, makes room

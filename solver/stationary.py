@@ -15,20 +15,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solver import dense, eigen, elimination
+from solver import dense, eigen, untempered
 from solver.checks import choice, number
 from solver.confinement import require_confinement
 from solver.density import ErrorEstimate, Level, StationaryDensity
 from solver.discretisation import BODY, FLAT, Domain, first_domain, first_spacing
 from solver.errors import ModelError, NotConvergedError
 from solver.grid import Grid
-from solver.levels import NOTHING, Disagreement, History, Method, Solve, disagreement, solve
+from solver.levels import NOTHING, UNKNOWN, Disagreement, History, Method, Solve, disagreement, solve
 from solver.model import Model
 
 Progress = Callable[[int, int, float], None]
 
 METHODS: dict[str, Method] = {
-    "elimination": elimination.null_vector,
+    "elimination": untempered.null_vector,
     "eigs": eigen.null_vector,
     "dense": dense.null_vector,
 }
@@ -40,6 +40,8 @@ _EDGE_SHARE = 0.1
 _WIDER = 1.5
 _DEEPER = 1e-4
 _WIDENINGS = 20
+# Nodes that the finest level takes for each one of a domain twice as wide on the first level: three levels at least.
+_LEVELS_NODES = 2
 # The domain is placed on a level up to this much finer than the first, where that one does not resolve its far tails.
 _FINER = 8
 # A fixed grid is compared with itself coarsened so many times, which is what an observed order takes.
@@ -114,6 +116,8 @@ class _Run:
         flat = Disagreement(10 * FLAT * rtol, 0.0, 0.0, 10 * FLAT * rtol)
         if all(domain.settled):
             return domain, flat
+        if untempered.is_untempered(self.model):
+            return self._settle_powers(domain, spacing, rtol)
         mass, finest = BODY * rtol, spacing / _FINER
         for _ in range(_WIDENINGS):
             self._affordable(domain, spacing)
@@ -121,33 +125,45 @@ class _Run:
             if wide is None or (not wide.positive and spacing > finest):  # its far tail says nothing yet
                 spacing /= 2
                 continue
+            if not wide.holds(mass, domain.settled):
+                domain = domain.widened(_WIDER)
+                continue
             tight = domain.cut(*wide.limits(mass))
             narrow = solve(self.method, self.model, tight.grid(spacing), self.order)
-            change = NOTHING if narrow is None else disagreement(wide, narrow)
-            if narrow is not None and narrow.holds(BODY, tight.settled) and change.body <= _EDGE_SHARE * rtol:
-                return tight, change.plus(flat).plus(self._assumed_tails(tight, narrow))
-            if narrow is not None and wide.holds(mass, domain.settled):
-                mass *= _DEEPER
-            else:
-                domain = domain.widened(_WIDER)
+            if narrow is not None:
+                change = disagreement(wide, narrow)
+                if change.body <= _EDGE_SHARE * rtol:
+                    return tight, change.plus(flat)
+            mass *= _DEEPER
         raise NotConvergedError(
             f"no domain up to [{domain.left:g}, {domain.right:g}] holds the density to rtol = {rtol:g} with max_nodes = "
             f"{self.max_nodes} nodes at h = {spacing:g}: the drift approaches its limit, or the density falls, very "
             "slowly. Allow more nodes, or a larger rtol"
         )
 
-    def _assumed_tails(self, domain: Domain, narrow: Solve) -> Disagreement:
-        """What taking F as its limit beyond an unsettled open edge may do to the decay: δβ ≤ β δκ/κ, as Φ'(β) ≥ κ."""
-        slopes = []
-        for at, limit, exponent in zip(
-            (domain.left, domain.right),
-            (self.model.drift.left_limit, self.model.drift.right_limit),
-            narrow.exponents,
-            strict=True,
-        ):
-            off = 0.0 if np.isnan(exponent) else abs(float(self.model.drift(at)) / limit - 1)
-            slopes.append(0.0 if off == 0 else exponent * off)
-        return Disagreement(0.0, slopes[0], slopes[1], 0.0)
+    def _settle_powers(self, domain: Domain, spacing: float, rtol: float) -> tuple[Domain, Disagreement]:
+        """Place the edges beyond which the density is continued by powers: where twice as far makes no difference.
+
+        The difference is taken over all ζ, and counted twice: where it falls slowest (rates near 1/s measured), what
+        the wider domain still misses is as much again. When nodes run out the widest domain is returned with it.
+        """
+        mass, finest = BODY * rtol, spacing / _FINER
+        narrow, edges = domain, UNKNOWN
+        for _ in range(_WIDENINGS):
+            wide = domain.scaled(2.0)
+            if _LEVELS_NODES * (wide.right - wide.left) / spacing > self.max_nodes:
+                break
+            outer = solve(self.method, self.model, wide.grid(spacing), self.order)
+            if outer is None or (not outer.positive and spacing > finest):
+                spacing /= 2
+                continue
+            narrow = domain.cut(*outer.limits(mass))
+            inner = solve(self.method, self.model, narrow.grid(spacing), self.order)
+            edges = UNKNOWN if inner is None else disagreement(outer, inner).times(2.0)
+            if edges.body <= _EDGE_SHARE * rtol:
+                break
+            domain = wide
+        return narrow, edges
 
     def trimmed(self, domain: Domain, spacing: float, rtol: float) -> Domain:
         """The domain cut to what carries mass, its plateaus given up where they lie deeper."""
@@ -178,6 +194,12 @@ class _Run:
                 best = self._density(history, domain.assumptions)
                 if history.error.largest <= rtol:
                     return best
+                if edges.body > rtol and history.error.largest <= 2 * edges.body:
+                    reason = (
+                        f"beyond [{grid.left:g}, {grid.right:g}] the density is continued by powers of the depth, which "
+                        f"untempered jumps reach slowly here, and max_nodes = {self.max_nodes} allows no wider domain; "
+                        "allow more nodes"
+                    )
                 if history.rounding > rtol and best.error_estimate < np.inf or history.stalled:
                     reason = (
                         "rounding limits this model: its noise is strong against its drift at the spacing it needs; "
@@ -202,7 +224,7 @@ class _Run:
 
     def fixed(self, grid: Grid) -> StationaryDensity:
         """Solve on the given grid, and on coarser ones for the estimate."""
-        history = History(self.model, self.order, NOTHING)
+        history = History(self.model, self.order, self._doubt(grid))
         for k in range(_COARSER, -1, -1):
             nodes = (grid.nodes - 1) // 2**k + 1
             if k == 0 or nodes > 2 * self.order:
@@ -211,6 +233,16 @@ class _Run:
             raise NotConvergedError(f"the grid (h = {grid.spacing:g} in [{grid.left:g}, {grid.right:g}]) does not resolve the density: some entries "
                 "are negative or not finite; take more nodes or leave out deep tails")
         return self._density(history, self.model.drift.assumed)
+
+    def _doubt(self, grid: Grid) -> Disagreement:
+        """What continuing by powers beyond the open edges of a fixed grid costs at most: as much as on half of it."""
+        if not untempered.is_untempered(self.model) or "open" not in grid.edges:
+            return NOTHING
+        cut = [grid.nodes // 4 if edge == "open" else 0 for edge in grid.edges]
+        left, right = grid.zeta[cut[0]], grid.zeta[grid.nodes - 1 - cut[1]]
+        half = Grid(float(left), float(right), grid.nodes - sum(cut), grid.edges)
+        outer, inner = (solve(self.method, self.model, one, self.order) for one in (grid, half))
+        return UNKNOWN if outer is None or inner is None else disagreement(outer, inner)
 
     def _step(self, history: History, grid: Grid, optional: bool = False) -> None:
         if self.progress is not None:

@@ -16,7 +16,8 @@ from solver.density import FORMAT, VERSION, ErrorEstimate, Level, StationaryDens
 from solver.errors import ModelError
 from solver.grid import Grid
 from solver.model import Model
-from solver.nullvector import Continuation, NullVector
+from solver.nullvector import Continuation, NullVector, Tail
+from solver.power_tail import PowerTail
 
 
 def load(path: str | os.PathLike[str]) -> StationaryDensity:
@@ -45,9 +46,8 @@ def load(path: str | os.PathLike[str]) -> StationaryDensity:
         raise ModelError(f"{path}: damaged {FORMAT} file ({problem})") from problem
 
 
-def _continuation(arrays: dict[str, NDArray[Any]], side: str) -> Continuation:
-    """The continuation saved under names that begin with its side."""
+def _continuation(arrays: dict[str, NDArray[Any]], side: str) -> Tail:
+    """The continuation saved under names that begin with its side: powers, or exponentials."""
     prefix = f"{side}_"
-    return Continuation.from_arrays(
-        {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
-    )
+    own = {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
+    return PowerTail.from_arrays(own) if "powers" in own else Continuation.from_arrays(own)

@@ -93,9 +93,7 @@ def _linear(slug: str, model: Model, half: float) -> ExactCase:
     centre = model.drift.center
     tags = ("jumps", "linear") if model.diffusion > 0 else ("jumps", "linear", "pure jumps")
     extent = (centre - 40 / model.jumps.tempering, centre + 40 / model.jumps.tempering)
-    return ExactCase(
-        slug, tags, model, lambda z: ornstein_uhlenbeck(model, z), centre - half, centre + half, extent
-    )
+    return ExactCase(slug, tags, model, lambda z: ornstein_uhlenbeck(model, z), centre - half, centre + half, extent)
 
 
 # Two wells of unequal depth: F = ζ - ζ³ + 0.02.
@@ -129,9 +127,7 @@ def _scaled_cosh(zeta: Array) -> Array:
 
 
 def _ou(stability: float, diffusion: float, intensity: float, tempering: float, word: str = "levy") -> Model:
-    return Model(
-        LinearDrift(1.0, 0.5), diffusion, TemperedStableJumps(intensity, stability, tempering, word)
-    )
+    return Model(LinearDrift(1.0, 0.5), diffusion, TemperedStableJumps(intensity, stability, tempering, word))
 
 
 CASES: tuple[ExactCase, ...] = (

@@ -1,0 +1,226 @@
+"""Untempered jumps (λ = 0): tails are powers, no grid holds the body, and the half-line is closed by a known shape.
+
+Beyond an edge |F| ≈ κ s^p, and single jumps from the body make ρ ≈ (η_J c/(α κ)) s^{-α-p}. The tail's own jumps and
+its diffusion add further powers; put Σ_j a_j s^{-q_j} into 0 = -(Fρ)' + η_G ρ'' + J*ρ and collect,
+
+    κ (p - q') a' = -η_J c G(q) a      with q' = q + α + p - 1,      κ (p - q') a' = -η_G q (q+1) a    with q' = q + p + 1
+
+where G(q) is the jump integral of s^{-q}, over the same half-line or the opposite one. Moments of the body and the
+lower terms of the drift add 1/s and 1/s² relative to the first power; their coefficients are read from a first solution.
+The shape's size is what mass conservation at the edge demands (`halfline.ShapedLine`).
+
+The catch: the series is asymptotic. For a drift that saturates its terms fall as s^{-(α-1)} only, slowly for α near 1;
+what is left out is seen when the edge is moved, and only then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gamma
+
+from solver import elimination
+from solver.drifts import Drift
+from solver.errors import ModelError
+from solver.grid import Grid
+from solver.model import Model
+from solver.nullvector import NullVector
+from solver.power_tail import PowerTail
+
+Array = NDArray[np.float64]
+Terms = list[tuple[float, float]]  # (power q, coefficient a)
+
+# Far jumps are exact to this many nodes. What the tail beyond it sends back is rounding for α ≥ 1; for α = 0.5 and a
+# linear drift it is 1e-6 of the flux at an edge 1e4 nodes away at 1e6 nodes, 1e-9 at this, for half as many terms more.
+REACH = 1e9
+# Where the growth of the drift is read, in its own lengths: beyond all lower terms (1/s, 1/s²) to 1e-6 or better.
+_FAR = 1e6
+# A growth this close to a multiple of 1/20 is that: terms 1/s of the drift reach here.
+_EXACT = 1e-5
+# A drift that grows faster than this power is as good as exponential: an edge closes it.
+_STEEPEST = 12.0
+# Powers of 1/s, relative to the first, that theory does not give; and up to where it is followed.
+_READ = (1.0, 2.0, 3.0)
+_FOLLOWED = 1.99
+# Depths from which they are read, relative to the edge: deep enough to see the tail, off what the edge itself bends.
+_SHALLOW, _DEEP = 0.25, 0.9
+# Theory's terms smaller than this, relative to the first at depth 1, are rounding of sines that vanish.
+_ROUNDING = 1e-14
+# At whole powers q the jump integral of a one-sided tail diverges (a logarithm appears); the series ends before.
+_RESONANT = 1e-6
+
+
+@dataclass(frozen=True)
+class Growth:
+    """F ≈ ∓κ s^p far out on one side, s the distance from the middle of the drift's zeros."""
+
+    power: float
+    size: float
+
+    @property
+    def bounded(self) -> bool:
+        """Does it grow as a power, slower than anything exponential?"""
+        return self.power <= _STEEPEST
+
+
+def middle(drift: Drift) -> float:
+    """Where depths are counted from: halfway between the outermost zeros of the drift."""
+    zeros = drift.sign_changes()
+    return 0.5 * float(zeros[0] + zeros[-1])
+
+
+def growth(drift: Drift, side: int) -> Growth:
+    """How the drift grows to the left (side = -1) or right (+1); `power` inf where it outgrows every power."""
+    limit = drift.left_limit if side < 0 else drift.right_limit
+    if np.isfinite(limit):
+        return Growth(0.0, abs(float(limit)))
+    scale = drift.length_scale if np.isfinite(drift.length_scale) else 1.0
+    s = _FAR * max(1.0, scale)
+    with np.errstate(over="ignore", invalid="ignore"):
+        near, far = np.abs(drift(middle(drift) + side * s * np.array([1.0, 2.0])))  # a term 1/s drops out of size below
+    if not np.isfinite(far) or not near > 0:
+        return Growth(np.inf, np.inf)
+    power = float(np.log2(far / near))
+    rounded = round(20 * power) / 20
+    power = rounded if abs(power - rounded) <= _EXACT else power
+    return Growth(power, float(2 * far / 2**power - near) / s**power)
+
+
+def is_untempered(model: Model) -> bool:
+    """Are there jumps, without tempering?"""
+    return model.jumps is not None and model.jumps.tempering == 0
+
+
+def tail_scale(model: Model) -> float:
+    """The depth at which the leading power, taken alone, has all the mass beyond it: tails begin deeper than this."""
+    assert model.jumps is not None
+    depths = [0.0]
+    for side in (-1, 1):
+        law = growth(model.drift, side)
+        if law.bounded:
+            alpha = model.jumps.stability
+            excess = alpha + law.power - 1
+            depths.append((model.jumps.strength / (alpha * law.size * excess)) ** (1 / excess))
+    return max(depths)
+
+
+def null_vector(model: Model, grid: Grid, order: int = 8) -> NullVector:
+    """`elimination.null_vector`; for untempered jumps open edges are closed by powers of the depth.
+
+    Two solves: the second with the powers that theory does not give, as read from the first.
+    """
+    if not is_untempered(model) or "open" not in grid.edges:
+        return elimination.null_vector(model, grid, order)
+    series = expansions(model)
+    shapes = tuple(_shape(model, grid, series[k], k) if grid.edges[k] == "open" else None for k in range(2))
+    first = elimination.null_vector(model, grid, order, reach=REACH, shapes=(shapes[0], shapes[1]))
+    if not (first.sign > 0).all():
+        return first
+    read = tuple(_read(first, shape, series[k][0][1], k) for k, shape in enumerate(shapes))
+    return elimination.null_vector(model, grid, order, reach=REACH, shapes=(read[0], read[1]))
+
+
+def jump_integral(power: float, stability: float) -> tuple[float, float]:
+    """G(q) s^{q+α}: ∫ [y^{-q} - s^{-q}] |y-s|^{-1-α} dy over a tail y > 0, seen from its own side and the opposite one.
+
+    The finite part, by analytic continuation in q and α: π Γ(q+α)/(Γ(1+α) Γ(q) sin πq) times -sin π(q+α/2)/sin(πα/2)
+    and 1. Both are infinite at whole q; their sum, for two equal tails, is finite at even q.
+
+    >>> own, opposite = jump_integral(0.5, 0.5)
+    >>> print(f"{own + opposite:.9f}")  # -cot(πα/4) … of |s|^{-1/2}: the symbol's own constant
+    -1.198140235
+    """
+    own = -np.sin(np.pi * (power + stability / 2)) / np.sin(np.pi * stability / 2)
+    size = np.pi * gamma(power + stability) / (gamma(1 + stability) * gamma(power) * np.sin(np.pi * power))
+    return float(size * own), float(size)
+
+
+def expansions(model: Model) -> tuple[Terms, Terms]:
+    """The powers that theory gives on the left and on the right, (q, a) with q ascending, for mass 1 in the body."""
+    assert model.jumps is not None
+    alpha, strength = model.jumps.stability, model.jumps.strength
+    laws = (growth(model.drift, -1), growth(model.drift, 1))
+    first = [alpha + law.power for law in laws]
+    found: tuple[Terms, Terms] = ([], [])
+    waiting = [(alpha + law.power, strength / (alpha * law.size), k) for k, law in enumerate(laws) if law.bounded]
+    while waiting:
+        waiting.sort()
+        q = waiting[0][0]
+        now = [sum(a for r, a, k in waiting if k == side and abs(r - q) < 1e-9) for side in range(2)]
+        waiting = [term for term in waiting if abs(term[0] - q) >= 1e-9]
+        for side in range(2):
+            if abs(now[side]) > _ROUNDING and q - first[side] <= _FOLLOWED:
+                found[side].append((q, now[side]))
+        jumps = _jumps_from(q, now, alpha)
+        for side, law in enumerate(laws):
+            if not law.bounded:
+                continue
+            ahead = q + alpha + law.power - 1
+            if ahead - first[side] <= _FOLLOWED:
+                if jumps is None:  # a logarithm: nothing beyond is known
+                    return _before(found, first, ahead - first[side])
+                waiting.append((ahead, strength * jumps[side] / (law.size * (ahead - law.power)), side))
+            ahead = q + law.power + 1
+            if model.diffusion > 0 and ahead - first[side] <= _FOLLOWED and now[side] != 0:
+                waiting.append((ahead, model.diffusion * q * (q + 1) * now[side] / (law.size * (ahead - law.power)), side))
+    return found
+
+
+def _jumps_from(q: float, tails: list[float], alpha: float) -> tuple[float, float] | None:
+    """Σ G a on either side from the tails a s^{-q} of both; None where that diverges."""
+    if abs(np.sin(np.pi * q)) < _RESONANT:
+        if round(q) % 2 or not np.isclose(tails[0], tails[1], rtol=1e-9):
+            return None
+        # symmetric tails at an even power: the limit, by a central difference across the removable singularity
+        near = [sum(jump_integral(q + step, alpha)) for step in (-1e-4, 1e-4)]
+        return 0.5 * tails[0] * sum(near), 0.5 * tails[0] * sum(near)
+    own, opposite = jump_integral(q, alpha)
+    return own * tails[0] + opposite * tails[1], own * tails[1] + opposite * tails[0]
+
+
+def _before(found: tuple[Terms, Terms], first: list[float], relative: float) -> tuple[Terms, Terms]:
+    """Only the terms of an order, relative to the first, below `relative`."""
+    left, right = ([term for term in side if term[0] - q < relative - 1e-9] for side, q in zip(found, first, strict=True))
+    return left, right
+
+
+def _shape(model: Model, grid: Grid, terms: Terms, side: int) -> PowerTail:
+    """The tail of these terms from the edge on, 1 there; terms are given up from the first that does not fall."""
+    word = ("left", "right")[side]
+    edge = middle(model.drift) - grid.left if side == 0 else grid.right - middle(model.drift)
+    if not terms:
+        raise ModelError(f"edges: the {word} edge must be 'stop', the drift outgrows every power of ζ there")
+    if edge <= 0:
+        raise ModelError(f"grid: its {word} edge lies {-edge:g} short of the middle of the drift's zeros; move it outwards")
+    powers, sizes = np.array([q for q, _ in terms]), np.array([a for _, a in terms])
+    relative = sizes / sizes[0] * edge ** (powers[0] - powers)
+    falling = np.concatenate([[True], np.abs(relative[1:]) < np.abs(relative[:-1])])
+    kept = relative.size if falling.all() else int(np.argmin(falling))
+    coefficients = relative[:kept] / relative[:kept].sum()
+    return PowerTail(coefficients, powers[:kept], edge / grid.spacing, 0.0, grid.spacing)
+
+
+def _read(null: NullVector, shape: PowerTail | None, size: float, side: int) -> PowerTail | None:
+    """The shape with whole powers of 1/s added, as the solution shows them between two depths inside the edge.
+
+    `size` is a of the first power a s^{-q}, which theory gives: what is read is added to it and cannot change it.
+    """
+    if shape is None:
+        return None
+    inwards = np.arange(int((1 - _DEEP) * shape.start), int((1 - _SHALLOW) * shape.start), max(1, int(shape.start / 400)))
+    log_density = null.log_density if side == 0 else null.log_density[::-1]
+    depth = 1 - inwards / shape.start
+    edge = np.log(size) - shape.power * np.log(shape.start * shape.spacing)  # ln of the first power at the edge
+    relative = shape.coefficients / shape.coefficients[0]
+    known = np.power.outer(depth, shape.powers[0] - shape.powers) @ relative
+    missing = np.exp(log_density[inwards] - edge + shape.power * np.log(depth)) - known
+    columns = np.stack([depth**-e for e in _READ], axis=1)
+    read = np.linalg.lstsq(columns / known[:, None], missing / known, rcond=None)[0]
+    powers = np.concatenate([shape.powers, shape.power + np.array(_READ)])
+    coefficients = np.concatenate([relative, read])
+    ascending = np.argsort(powers)
+    return PowerTail(
+        coefficients[ascending] / coefficients.sum(), powers[ascending], shape.start, 0.0, shape.spacing
+    )

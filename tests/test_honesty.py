@@ -1,0 +1,132 @@
+"""A reported error estimate is never smaller than the true error: random models, exact and refined truths.
+
+The table is printed by `python -m pytest tests/test_honesty.py -m slow -s`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import scipy.special
+from numpy.typing import NDArray
+
+from solver import LogisticDrift, Model, NotConvergedError, StationaryDensity, solve_stationary
+from solver.discretisation import BODY
+from solver.grid import Grid
+from solver.elimination import null_vector
+from tests.random_models import core, pure_diffusion, rough, unbounded
+
+Array = NDArray[np.float64]
+LogDensity = Callable[[Array], Array]
+
+# How far beyond the body the tail is sampled, in units of the body's half-width.
+DEPTHS = np.array([1.1, 2.0, 5.0, 20.0, 100.0])
+
+
+def exact_log_density(model: Model) -> LogDensity:
+    """ln ρ of a logistic drift without jumps: ∫F/η_G, normalised by a beta function."""
+    drift = model.drift
+    assert model.jumps is None
+    left, right = drift.left_limit / model.diffusion, -drift.right_limit / model.diffusion
+    if isinstance(drift, LogisticDrift):
+        centre, width = drift.center, drift.width
+    else:
+        centre, width = drift.center, drift.width / 2  # type: ignore[attr-defined]
+    log_mass = np.log(width) + scipy.special.betaln(left * width, right * width)
+
+    def log_density(zeta: Array) -> Array:
+        x = zeta - centre
+        return left * x - (left + right) * width * np.logaddexp(0.0, x / width) - log_mass
+
+    return log_density
+
+
+def refined_log_density(density: StationaryDensity) -> LogDensity:
+    """ln ρ on four times the nodes, in a domain whose unsettled edges are moved outwards by a quarter."""
+    grid, drift = density.grid, density.model.drift
+    spacing = grid.spacing / 4
+    extra = [0 if flat else grid.nodes for flat in _flat_edges(density)]
+    fine = Grid(
+        grid.left - extra[0] * spacing, grid.right + extra[1] * spacing, 4 * (grid.nodes - 1) + 1 + sum(extra), grid.edges
+    )
+    assert drift is density.model.drift
+    null = null_vector(density.model, fine, density.order)
+    return StationaryDensity(
+        density.model, fine, density.order, "refined", null, density.error, density.levels, ()
+    ).logpdf
+
+
+def _flat_edges(density: StationaryDensity) -> tuple[bool, bool]:
+    drift, grid = density.model.drift, density.grid
+    off = (abs(drift(grid.left) / drift.left_limit - 1), abs(drift(grid.right) / drift.right_limit - 1))
+    return bool(off[0] < 1e-9), bool(off[1] < 1e-9)
+
+
+def samples(density: StationaryDensity) -> tuple[Array, Array]:
+    """Points of the body, between nodes too, and points of the tails beyond open edges."""
+    body = density.ppf(np.concatenate([np.logspace(np.log10(BODY) + 0.01, -2, 60), np.linspace(0.01, 0.99, 60)]))
+    upper = density.isf(np.logspace(np.log10(BODY) + 0.01, -2, 60))
+    middle, low, high = density.median(), body.min(), upper.max()
+    tails = []
+    if density.grid.edges[0] == "open":
+        tails.append(middle - DEPTHS * (middle - low))
+    if density.grid.edges[1] == "open":
+        tails.append(middle + DEPTHS * (high - middle))
+    return np.concatenate([body, upper]), np.concatenate([np.zeros(0), *tails])
+
+
+def check(model: Model, exact: bool, rtol: float) -> tuple[float, float, float] | None:
+    """Claimed error, true error in the body, and the largest ratio true/claimed anywhere; None: not converged."""
+    try:
+        density = solve_stationary(model, rtol)
+    except NotConvergedError as failure:
+        if failure.density is None or failure.estimate > 1:
+            return None
+        density = failure.density
+    truth = exact_log_density(model) if exact else refined_log_density(density)
+    body, tails = samples(density)
+    error = np.abs(density.logpdf(body) - truth(body))
+    deep = np.abs(density.logpdf(tails) - truth(tails)) / density.log_error(tails)
+    claimed = density.error_estimate
+    return claimed, float(error.max()), float(max(error.max() / claimed, deep.max(initial=0.0)))
+
+
+FAMILIES = [
+    ("exact", pure_diffusion, True, 110),
+    ("core", core, False, 160),
+    ("linear", unbounded, False, 40),
+    ("rough", rough, False, 40),
+]
+
+
+def study(scale: float, seed: int, rtol: float) -> None:
+    """Run a share of every family; every claim must hold, nearly all must be there, and none be absurdly large."""
+    total = missing = 0
+    ratios: list[float] = []
+    for name, family, exact, count in FAMILIES:
+        rng = np.random.default_rng(seed)
+        results = [(model, check(model, exact, rtol)) for model in (family(rng) for _ in range(round(scale * count)))]
+        found = [result for _, result in results if result is not None]
+        total, missing = total + len(results), missing + len(results) - len(found)
+        ratios += [claimed / true for claimed, true, _ in found]
+        worst = max(found, key=lambda result: result[2])
+        print(
+            f"{name:8} {len(found):4} of {len(results):4} solved; claimed/true: median "
+            f"{np.median([c / t for c, t, _ in found]):8.1f}, least {1 / worst[2]:6.2f} (body or tail)"
+        )
+        for model, result in results:
+            assert result is None or result[2] <= 1, (name, model, result)
+    assert missing <= 0.05 * total
+    assert np.median(ratios) < 1000
+
+
+def test_claims_hold_on_a_few_models() -> None:
+    study(0.08, seed=11, rtol=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rtol", [1e-8, 1e-5])
+def test_claims_hold(rtol: float) -> None:
+    study(1.0, seed=2026, rtol=rtol)
