@@ -29,6 +29,7 @@ from solver.errors import ModelError, NotConvergedError
 from solver.essential import best_weight
 from solver.grid import Grid
 from solver.model import Model
+from solver.observed_order import error_factor
 from solver.shifted import resolvent
 
 if TYPE_CHECKING:  # the density offers this as a method
@@ -37,14 +38,17 @@ if TYPE_CHECKING:  # the density offers this as a method
 Array = NDArray[np.float64]
 Observable = Callable[[Array], Array]
 
-# Work stops here: a few seconds.
-MAX_NODES = 100_000
+# Nodes at most: one to two seconds.
+MAX_NODES = 20_000
 # The grid ends where what lies beyond has fallen to this share of τ; a wider one says what that costs. Against a drift
 # that grows (a stop edge of the density) less widening will do, and more would only meet larger rates.
 _TAIL = 1e-14
 _WIDER = {"open": 1.5, "stop": 1.25}
-# A domain errs by what widening it changes, times this: 1/(1 - 1.25^{-1}), for the slowest algebraic tail.
+# A domain errs by what widening it changes, times at least this: what is left beyond the distance s falls as s^{-x}, and
+# the factor is 1/(1 - 1.25^{-x}); here x = 1.
 _BEYOND = 5.0
+# Spacings up to this share of the interquartile range may be taken for the sake of a long tail.
+_COARSEST = 1 / 16
 # Steps of the march into an open tail, each longer by this factor.
 _STRIDE = 1.2
 # Distance, from the middle of the density, to which the growth of an observable is read, and points there; in units of
@@ -52,6 +56,8 @@ _STRIDE = 1.2
 _FAR, _LENGTHS, _POINTS = 300.0, 50.0, 64
 # Rounding of τ relative to itself: 3e-14 at most was seen (Ornstein-Uhlenbeck, tanh, two wells).
 _ROUNDING = 1e-13
+# A standard deviation below this share of an observable is rounding of a constant, in units of its root mean square.
+_CONSTANT = 1e-12
 # An estimate with a larger relative error is not worth returning.
 _USELESS = 0.1
 
@@ -79,7 +85,7 @@ def correlation_time(
 
     For a linear drift and the observable ζ it is 1/rate, whatever the noise. Raises ModelError for an observable that
     is constant, not finite, or so heavy that its variance or its correlation time is infinite; NotConvergedError where
-    the tail that counts needs more than `max_nodes` nodes.
+    `max_nodes` nodes do not give a tenth of it.
 
     >>> from solver.drifts import LinearDrift
     >>> from solver.jumps import TemperedStableJumps
@@ -88,23 +94,27 @@ def correlation_time(
     >>> round(float(correlation_time(density)), 9), round(float(correlation_time(density, np.square)), 9)
     (0.5, 0.25)
     """
-    with np.errstate(over="ignore"):  # an observable may overflow where it no longer counts; what does count is checked
+    with np.errstate(all="ignore"):  # a user's function may overflow where it no longer counts; where it does, it is checked
         mean, variance = _moments(density, observable)
-        _require_integrable(density, observable, mean)
-        reach = _reach(density, observable, mean, variance, max_nodes)
-        wider = _widened(density, reach, max_nodes)
-        values = [_solve(density, observable, wider, step) for step in (1, 2, 4)]
-        narrow = _solve(density, observable, reach, 2)
+        excess = _require_integrable(density, observable, mean)
+        reach = [_reach(density, observable, mean, variance, side, max_nodes) for side in (0, 1)]
+        wide = [_WIDER[edge] * count for edge, count in zip(density.grid.edges, reach, strict=True)]
+        step = 1
+        while sum(wide) / step > max_nodes:  # a density resolved more finely than its correlations need
+            step *= 2
+        values = [_solve(density, observable, wide, step, level) for level in (1, 2, 4)]
+        narrow = _solve(density, observable, reach, step, 2, offset=step)
     if values[1] is None or narrow is None or values[0] is None:
         raise NotConvergedError(
-            f"correlation_time: twice the spacing of the density, h = {density.grid.spacing:.3g}, does not resolve the model, so "
-            "that there is no error estimate; solve it on a finer grid",
+            f"correlation_time: the spacing {2 * step * density.grid.spacing:.3g}, which the estimate needs, does not resolve "
+            f"the model (the density has {density.grid.spacing:.3g}); allow more nodes than {max_nodes}, or solve on a finer grid",
             density,
         )
     change = abs(values[0] - values[1])
     before = np.inf if values[2] is None else abs(values[1] - values[2])
     error = change * error_factor(before / change if change > 0 else np.inf, density.order)
-    error += _BEYOND * abs(values[1] - narrow) + _ROUNDING * abs(values[0])
+    beyond = max(_BEYOND, 1 / (1 - min(_WIDER.values()) ** -excess))
+    error += beyond * abs(values[1] - narrow) + _ROUNDING * abs(values[0])
     if not error <= _USELESS * abs(values[0]):
         raise NotConvergedError(
             f"correlation_time: {values[0]:.6g} with an estimated error of {error:.1g} on a grid of {sum(wider) + 1} nodes: the "
@@ -133,18 +143,18 @@ def _moments(density: StationaryDensity, observable: Observable) -> tuple[float,
     values, rho = _observed(observable, density.zeta), np.exp(density.log_density - density.log_density.max())
     mean = float(values @ rho / rho.sum())
     variance = float((values - mean) ** 2 @ rho / rho.sum())
-    if not variance > (np.finfo(float).eps * np.abs(values).max()) ** 2:
+    if not variance > _CONSTANT**2 * float(values**2 @ rho / rho.sum()):
         raise ModelError(f"observable: constant ({mean:g}) on the whole density; it has nothing to correlate")
     return mean, variance
 
 
-def _require_integrable(density: StationaryDensity, observable: Observable, mean: float) -> None:
-    """ModelError unless variance and correlation time are finite, by the tail laws.
+def _require_integrable(density: StationaryDensity, observable: Observable, mean: float) -> float:
+    """ModelError unless variance and correlation time are finite, by the tail laws; by how many powers of s they are.
 
     With ρ ~ e^{-E s} s^q / |F| and powers of s read off g and F between s and 2 s, g² ρ falls as s^{-p}. The variance
     needs p > 1; an excursion to s lasts about ∫ ds / |F|, and τ needs p > 1 with that as well unless E > 0.
     """
-    theory, middle = closed_form(density.model), density.median()
+    theory, middle, excess = closed_form(density.model), density.median(), np.inf
     for sign, side, tail in ((-1.0, "left", theory.tail), (1.0, "right", theory.right_tail)):
         if np.isinf(tail.exponent):
             continue
@@ -164,61 +174,45 @@ def _require_integrable(density: StationaryDensity, observable: Observable, mean
                 f"observable: its {what} is infinite: towards ζ → {'-' if sign < 0 else '+'}∞ its square outweighs the density, "
                 f"which falls as {tail}; take a bounded function of it, or its logarithm"
             )
+        excess = min(excess, power - lasting - 1)
+    return excess
 
 
 def _sizes(observable: Observable, mean: float, middle: float, far: float) -> Array:
-    """Largest |g - ḡ| around far/2 and around far from the middle."""
-    window = np.linspace(1.0, 1.1, _POINTS)
-    values = [np.asarray(observable(middle + part * far * window), dtype=float) for part in (0.5, 1.0)]
+    """Largest |g - ḡ| over equal windows around far/2 and far from the middle: an observable may oscillate."""
+    window = np.linspace(0.0, 0.05 * far, _POINTS)
+    values = [np.asarray(observable(middle + part * far + window), dtype=float) for part in (0.5, 1.0)]
     return np.array([np.abs(value - mean).max() for value in values])
 
 
 def _reach(
-    density: StationaryDensity, observable: Observable, mean: float, variance: float, max_nodes: int
-) -> tuple[int, int]:
-    """Nodes to the left and to the right of the peak (of multiples of 4) that hold all that counts."""
-    grid, peak = density.grid, int(np.argmax(density.log_density))
-    counts = []
-    for sign, edge, inside in ((-1.0, grid.edges[0], peak), (1.0, grid.edges[1], grid.nodes - 1 - peak)):
-        count = float(inside)
-        while edge == "open":
-            zeta = np.array([grid.zeta[peak] + sign * count * grid.spacing])
-            share = (_observed(observable, zeta) - mean) ** 2 / variance * (1 + count * grid.spacing)
-            if share[0] * np.exp(density.logpdf(zeta)[0]) < _TAIL:
-                break
-            count = _STRIDE * count + 1
-            if count > max_nodes:
-                raise NotConvergedError(
-                    f"correlation_time: the tail towards ζ → {'-' if sign < 0 else '+'}∞ counts for more than max_nodes = "
-                    f"{max_nodes} nodes at h = {grid.spacing:.3g}; allow more nodes, or take an observable that grows less",
-                    density,
-                )
-        counts.append(_fours(count))
-    return counts[0], counts[1]
+    density: StationaryDensity, observable: Observable, mean: float, variance: float, side: int, max_nodes: int
+) -> float:
+    """How many of the density's steps from its peak, on one side, hold all that counts, or all that there is room for."""
+    grid, peak, sign = density.grid, int(np.argmax(density.log_density)), (-1.0, 1.0)[side]
+    quartiles = density.ppf([0.25, 0.75])
+    room = max_nodes / 4 * max(1.0, _COARSEST * float(quartiles[1] - quartiles[0]) / grid.spacing)
+    count = float(peak if side == 0 else grid.nodes - 1 - peak)
+    while grid.edges[side] == "open" and count < room:
+        zeta = np.array([grid.zeta[peak] + sign * count * grid.spacing])
+        share = (_observed(observable, zeta) - mean) ** 2 / variance * (1 + count * grid.spacing)
+        if share[0] * np.exp(density.logpdf(zeta)[0]) < _TAIL:
+            break
+        count = _STRIDE * count + 1
+    return count
 
 
-def _widened(density: StationaryDensity, reach: tuple[int, int], max_nodes: int) -> tuple[int, int]:
-    """The wider of the two grids that are compared."""
-    left, right = (_fours(_WIDER[edge] * count) for edge, count in zip(density.grid.edges, reach, strict=True))
-    if left + right + 1 > max_nodes:
-        raise NotConvergedError(
-            f"correlation_time: {left + right + 1} nodes at h = {density.grid.spacing:.3g} are more than max_nodes = {max_nodes}",
-            density,
-        )
-    return left, right
+def _solve(
+    density: StationaryDensity, observable: Observable, reach: list[float], step: int, level: int, offset: int = 0
+) -> float | None:
+    """τ on the nodes around the peak, or `offset` nodes beside it, at step · level times the density's spacing.
 
-
-def _fours(count: float) -> int:
-    """The next multiple of 4: grids of 2 and 4 times the spacing then have the same ends."""
-    return 4 * int(np.ceil(count / 4))
-
-
-def _solve(density: StationaryDensity, observable: Observable, reach: tuple[int, int], step: int) -> float | None:
-    """τ on the nodes around the peak at `step` times the density's spacing; None where that is too coarse."""
-    model, h = density.model, step * density.grid.spacing
-    peak = float(density.zeta[np.argmax(density.log_density)])
-    left, right = (count // step for count in reach)
-    grid = Grid(peak - left * h, peak + right * h, left + right + 1, "stop")
+    The ends are the same at every level up to 4. None where the spacing is too coarse.
+    """
+    model, h = density.model, level * step * density.grid.spacing
+    anchor = float(density.zeta[np.argmax(density.log_density)]) + offset * density.grid.spacing
+    left, right = (int(np.ceil(count / (4 * step))) * 4 // level for count in reach)
+    grid = Grid(anchor - left * h, anchor + right * h, left + right + 1, "stop")
     weight = best_weight(model, grid.zeta)
     try:
         null = null_vector(model, grid, density.order)

@@ -130,7 +130,9 @@ def _readings(density: StationaryDensity, tail: TailForm) -> list[Row]:
 
     def chord(s: float) -> float:
         near, far = spectrum.logpdf(log_tau=np.array([0.75 * s, s]) - origin)
-        law = tail.power * np.log(0.75) + tail.log_power * np.log(np.log(0.75 * s) / np.log(s))
+        law = tail.power * np.log(0.75)
+        if tail.log_power:
+            law += tail.log_power * np.log(np.log(0.75 * s) / np.log(s))
         return float((near - far - law) / (0.25 * s)) - 1.0
 
     def fall(s: float) -> float:

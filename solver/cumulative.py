@@ -131,9 +131,9 @@ class LowerMass:
             z, goal = guess[active], target[active]
             log_mass = self._on_grid(z)
             gap = log_mass - goal
-            # rounding of the logarithm itself, or of ζ: nothing is left to gain
+            # rounding of the logarithm itself, or of ζ measured from the grid's end: nothing is left to gain
             settled = np.abs(gap) <= _RESOLVED * np.maximum(1.0, np.abs(goal))
-            settled |= high[active] - low[active] <= _RESOLVED * np.abs(z)
+            settled |= high[active] - low[active] <= _RESOLVED * np.maximum(np.abs(z), abs(self.interpolant.left))
             if settled.all():
                 return guess
             active, z, gap, log_mass = active[~settled], z[~settled], gap[~settled], log_mass[~settled]

@@ -271,5 +271,6 @@ def _factor(observed: float, nominal: int) -> float:
     """What turns the disagreement of two levels into the error of the finer one."""
     if np.isnan(observed) or observed <= 0:
         return np.inf if np.isnan(observed) else 10.0
-    p = min(observed, float(nominal))
-    return float(1.0 / (2.0 ** (p - 1) - 1)) if p > 2 else max(1.0, float(1.0 / (2.0**p - 1)))
+    # Faster than the scheme can be: the coarser pair was not resolved, and the order of the finer one is not known yet.
+    p = min(observed, float(nominal)) if observed < nominal + 0.5 else nominal - 2.0
+    return float(1.0 / (2.0 ** (p - 1) - 1)) if p > 2 else max(1.0, float(1.0 / (2.0**p - 1)) if p > 0 else 1.0)

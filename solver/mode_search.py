@@ -19,6 +19,7 @@ from solver.errors import NotConvergedError
 from solver.essential import Edge, best_weight
 from solver.grid import Grid
 from solver.model import Model
+from solver.observed_order import error_factor
 from solver.ritz import Ritz, ritz
 
 Array = NDArray[np.float64]
@@ -153,7 +154,7 @@ def converged(ladder: Ladder, rtol: float, max_nodes: int) -> Converged:
         if np.isfinite(ladder.limit):
             ladder.expect(finer.rates.size)
         moved = _BEYOND * _change(here, ladder.modes(halvings, size + 1))
-        coarse = change * _factor(before / largest if largest > 0 else np.inf, ladder.order)
+        coarse = change * error_factor(before / largest if largest > 0 else np.inf, ladder.order)
         if moved.shape == coarse.shape:
             reached = coarse + moved + finer.rounding
             size_shown = size + 1 if reached.size else size  # so that no edge shows in eigenfunctions
@@ -181,14 +182,6 @@ def _change(one: Ritz | None, other: Ritz | None) -> Array:
     if one is None or other is None or one.rates.size != other.rates.size:
         return np.full(1, np.inf)
     return np.abs(one.rates - other.rates) / np.abs(other.rates)
-
-
-def _factor(ratio: float, order: int) -> float:
-    """What turns the last change into the error of the finer grid, from the ratio of the last two."""
-    if not np.isfinite(ratio):
-        return 1.0
-    p = float(np.clip(np.log2(ratio), 0.5, order))
-    return 1 / (2 ** (p - 1) - 1) if p > 2 else max(1.0, 1 / (2**p - 1))
 
 
 def _scales(model: Model) -> tuple[float, float]:

@@ -40,11 +40,11 @@ def residual(
     outside = (arriving[0] is None, arriving[1] is None)
     rate = np.zeros(n)
     size = np.zeros(n)
-    entries = scheme.band(drift)
     for offset in range(-m, m + 1):
         sender = slice(m - offset, m - offset + n)
         with np.errstate(over="ignore"):  # an overflow would make the residual infinite: visible, not hidden
-            term = entries[m + offset, sender] * sign[sender] * np.exp(log_density[sender] - log_density[own])
+            term = np.exp(log_density[sender] - log_density[own])
+            term *= sign[sender] * (scheme.first[m + offset] * drift[sender] + scheme.even[m + offset])
         rate += term
         size += np.abs(term)
     rate -= scheme.out_rate * sign[own]
@@ -55,9 +55,9 @@ def residual(
     size += far_size + back_size[::-1]
     for stopped, edge, step in ((outside[0], 0, 1), (outside[1], n - 1, -1)):
         for index in range(m if stopped else 0):
-            node = edge + step * index
-            offsets = entries[:, m + node][:: -step][m + index + 1 :]
-            term = offsets.sum() * sign[m + node] * np.exp(log_density[m + node] - log_density[m + edge])
+            node = m + edge + step * index
+            leaving = scheme.band(drift[node : node + 1])[::-step, 0][m + index + 1 :]
+            term = leaving.sum() * sign[node] * np.exp(log_density[node] - log_density[m + edge])
             rate[edge] += term
             size[edge] += abs(term)
     return float(np.max(np.abs(rate) / size))

@@ -42,6 +42,8 @@ _DEEPER = 1e-4
 _WIDENINGS = 20
 # Nodes that the finest level takes for each one of a domain twice as wide on the first level: three levels at least.
 _LEVELS_NODES = 2
+# A domain twice as wide must lower its own error to this fraction at least (1/s at the slowest: a half).
+_HELPS = 0.7
 # The domain is placed on a level up to this much finer than the first, where that one does not resolve its far tails.
 _FINER = 8
 # A fixed grid is compared with itself coarsened so many times, which is what an observed order takes.
@@ -144,25 +146,26 @@ class _Run:
     def _settle_powers(self, domain: Domain, spacing: float, rtol: float) -> tuple[Domain, Disagreement]:
         """Place the edges beyond which the density is continued by powers: where twice as far makes no difference.
 
-        The difference is taken over all ζ, and counted twice: where it falls slowest (rates near 1/s measured), what
-        the wider domain still misses is as much again. When nodes run out the widest domain is returned with it.
+        The difference is taken over all ζ, and counted twice: where it falls slowest (as 1/s), what the wider domain
+        still misses is as much again. Where a wider domain does not help the spacing is what limits: waves at the
+        scale of the grid, ρ̂(π/h), fall more slowly than the tail. When nodes run out the best domain is returned.
         """
-        mass, finest = BODY * rtol, spacing / _FINER
         narrow, edges = domain, UNKNOWN
         for _ in range(_WIDENINGS):
             wide = domain.scaled(2.0)
             if _LEVELS_NODES * (wide.right - wide.left) / spacing > self.max_nodes:
                 break
             outer = solve(self.method, self.model, wide.grid(spacing), self.order)
-            if outer is None or (not outer.positive and spacing > finest):
+            tight = domain if outer is None else domain.cut(*outer.limits(BODY * rtol))
+            inner = solve(self.method, self.model, tight.grid(spacing), self.order)
+            resolved = outer is not None and inner is not None and outer.positive and inner.positive
+            change = disagreement(outer, inner).times(2.0) if outer and inner and resolved else UNKNOWN
+            if not change.body < _HELPS * edges.body:
                 spacing /= 2
                 continue
-            narrow = domain.cut(*outer.limits(mass))
-            inner = solve(self.method, self.model, narrow.grid(spacing), self.order)
-            edges = UNKNOWN if inner is None else disagreement(outer, inner).times(2.0)
+            narrow, edges, domain = tight, change, wide
             if edges.body <= _EDGE_SHARE * rtol:
                 break
-            domain = wide
         return narrow, edges
 
     def trimmed(self, domain: Domain, spacing: float, rtol: float) -> Domain:

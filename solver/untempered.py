@@ -118,7 +118,7 @@ def null_vector(model: Model, grid: Grid, order: int = 8) -> NullVector:
     first = elimination.null_vector(model, grid, order, reach=REACH, shapes=(shapes[0], shapes[1]))
     if not (first.sign > 0).all():
         return first
-    read = tuple(_read(first, shape, series[k][0][1], k) for k, shape in enumerate(shapes))
+    read = tuple(None if shape is None else _read(first, shape, series[k][0][1], k) for k, shape in enumerate(shapes))
     return elimination.null_vector(model, grid, order, reach=REACH, shapes=(read[0], read[1]))
 
 
@@ -202,13 +202,11 @@ def _shape(model: Model, grid: Grid, terms: Terms, side: int) -> PowerTail:
     return PowerTail(coefficients, powers[:kept], edge / grid.spacing, 0.0, grid.spacing)
 
 
-def _read(null: NullVector, shape: PowerTail | None, size: float, side: int) -> PowerTail | None:
+def _read(null: NullVector, shape: PowerTail, size: float, side: int) -> PowerTail:
     """The shape with whole powers of 1/s added, as the solution shows them between two depths inside the edge.
 
     `size` is a of the first power a s^{-q}, which theory gives: what is read is added to it and cannot change it.
     """
-    if shape is None:
-        return None
     inwards = np.arange(int((1 - _DEEP) * shape.start), int((1 - _SHALLOW) * shape.start), max(1, int(shape.start / 400)))
     log_density = null.log_density if side == 0 else null.log_density[::-1]
     depth = 1 - inwards / shape.start

@@ -64,10 +64,10 @@ def test_one_more_block_changes_nothing(name: str, order: int) -> None:
     closed = close_half_line(scheme, model.left_plateau)
     block = assemble(scheme, np.full(BLOCK + 2 * scheme.m, model.left_plateau))
     response, step, reflection = absorb(block, closed.reflection)
-    # entry by entry: measured 1.5e-14 (weak tempering), 2e-15 for the others
-    np.testing.assert_allclose(reflection, closed.reflection, rtol=5e-14, atol=1e-290)
-    np.testing.assert_allclose(response, closed.block, rtol=5e-14, atol=1e-290)
-    np.testing.assert_allclose(step, closed.step, rtol=5e-14, atol=1e-290)
+    # entry by entry: measured 2.4e-15 (weak tempering), 1.6e-15 for the others
+    np.testing.assert_allclose(reflection, closed.reflection, rtol=2e-14, atol=1e-290)
+    np.testing.assert_allclose(response, closed.block, rtol=2e-14, atol=1e-290)
+    np.testing.assert_allclose(step, closed.step, rtol=2e-14, atol=1e-290)
     _, _, off = absorb(block, 1.01 * closed.reflection)
     assert np.abs(off / closed.reflection - 1.01).max() > 1e-3  # a wrong one does not stay: one block forgets it
 
@@ -84,8 +84,8 @@ def test_doubling_is_plain_iteration_continued(name: str) -> None:
     for _ in range(12):
         reflection = absorb(block, reflection)[2]
         distances.append(np.abs(reflection - closed.reflection).max() / np.abs(reflection).max())
-    assert distances[0] > 1e-8 or model.jumps is None
-    assert distances[-1] < 5e-15  # measured 6e-16
+    assert distances[0] > 1e-8 or model.jumps is None  # measured from 2e-5
+    assert distances[-1] < 5e-15  # measured 1.5e-16
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -110,7 +110,7 @@ def test_the_exponent_has_the_schemes_order() -> None:
     }
     assert np.log2(errors[0.2, 2] / errors[0.1, 2]) == pytest.approx(2.0, abs=0.1)
     assert np.log2(errors[0.2, 8] / errors[0.1, 8]) > 7.5
-    assert errors[0.1, 2] > 1e-4
+    assert errors[0.1, 8] < 1e-10 and errors[0.1, 2] > 1e-3  # measured 9.1e-11 and 1.8e-3
 
 
 def test_no_convergence_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +175,7 @@ def test_a_short_grid_is_a_piece_of_a_long_one() -> None:
     )
     assert abs(total - 1) < 1e-14
     stop = elimination.null_vector(BASELINE, Grid(-20.0, 20.0, 801, "stop"))
-    assert np.abs(stop.log_density - short.log_density).max() > 1e-2  # a stop edge is another matter
+    assert np.abs(stop.log_density - short.log_density).max() > 1e-2  # a stop edge is another matter: 6.7e-2
 
 
 def test_the_slope_is_beta_down_to_the_smallest_numbers() -> None:

@@ -45,13 +45,11 @@ def exact_log_density(model: Model) -> LogDensity:
 
 def refined_log_density(density: StationaryDensity) -> LogDensity:
     """ln ρ on four times the nodes, in a domain whose unsettled edges are moved outwards by a quarter."""
-    grid, drift = density.grid, density.model.drift
+    grid = density.grid
     spacing = grid.spacing / 4
-    extra = [0 if flat else grid.nodes for flat in _flat_edges(density)]
-    fine = Grid(
-        grid.left - extra[0] * spacing, grid.right + extra[1] * spacing, 4 * (grid.nodes - 1) + 1 + sum(extra), grid.edges
-    )
-    assert drift is density.model.drift
+    before, after = (0 if flat else grid.nodes for flat in _flat_edges(density))
+    nodes = 4 * (grid.nodes - 1) + 1 + before + after
+    fine = Grid(grid.left - before * spacing, grid.right + after * spacing, nodes, grid.edges)
     null = null_vector(density.model, fine, density.order)
     return StationaryDensity(
         density.model, fine, density.order, "refined", null, density.error, density.levels, ()
