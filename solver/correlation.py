@@ -28,7 +28,6 @@ from solver.elimination import null_vector
 from solver.errors import ModelError, NotConvergedError
 from solver.essential import best_weight
 from solver.grid import Grid
-from solver.model import Model
 from solver.observed_order import error_factor
 from solver.shifted import resolvent
 
@@ -40,12 +39,12 @@ Observable = Callable[[Array], Array]
 
 # Nodes at most: one to two seconds.
 MAX_NODES = 20_000
-# The grid ends where what lies beyond has fallen to this share of τ; a wider one says what that costs. Against a drift
-# that grows (a stop edge of the density) less widening will do, and more would only meet larger rates.
+# The grid ends where what lies beyond has fallen to this share of τ; a wider one says what that costs. Against a
+# drift that grows (a stop edge of the density) less widening will do, and more would only meet larger rates.
 _TAIL = 1e-14
 _WIDER = {"open": 1.5, "stop": 1.25}
-# A domain errs by what widening it changes, times at least this: what is left beyond the distance s falls as s^{-x}, and
-# the factor is 1/(1 - 1.25^{-x}); here x = 1.
+# A domain errs by what widening it changes, times at least this: what is left beyond the distance s falls as s^{-x},
+# and the factor is 1/(1 - 1.25^{-x}); here x = 1.
 _BEYOND = 5.0
 # Spacings up to this share of the interquartile range may be taken for the sake of a long tail.
 _COARSEST = 1 / 16
@@ -94,7 +93,7 @@ def correlation_time(
     >>> round(float(correlation_time(density)), 9), round(float(correlation_time(density, np.square)), 9)
     (0.5, 0.25)
     """
-    with np.errstate(all="ignore"):  # a user's function may overflow where it no longer counts; where it does, it is checked
+    with np.errstate(all="ignore"):  # a user's function may overflow far out; where it counts it is checked
         mean, variance = _moments(density, observable)
         excess = _require_integrable(density, observable, mean)
         reach = [_reach(density, observable, mean, variance, side, max_nodes) for side in (0, 1)]
@@ -104,25 +103,28 @@ def correlation_time(
             step *= 2
         values = [_solve(density, observable, wide, step, level) for level in (1, 2, 4)]
         narrow = _solve(density, observable, reach, step, 2, offset=step)
-    if values[1] is None or narrow is None or values[0] is None:
+    fine, coarse, coarsest = values
+    if fine is None or coarse is None or narrow is None:
         raise NotConvergedError(
-            f"correlation_time: the spacing {2 * step * density.grid.spacing:.3g}, which the estimate needs, does not resolve "
-            f"the model (the density has {density.grid.spacing:.3g}); allow more nodes than {max_nodes}, or solve on a finer grid",
+            f"correlation_time: the spacing {2 * step * density.grid.spacing:.3g}, which the estimate needs, does not "
+            f"resolve the model (the density has {density.grid.spacing:.3g}); allow more nodes than {max_nodes}, or "
+            "solve the density on a finer grid",
             density,
         )
-    change = abs(values[0] - values[1])
-    before = np.inf if values[2] is None else abs(values[1] - values[2])
+    change = abs(fine - coarse)
+    before = np.inf if coarsest is None else abs(coarse - coarsest)
     error = change * error_factor(before / change if change > 0 else np.inf, density.order)
     beyond = max(_BEYOND, 1 / (1 - min(_WIDER.values()) ** -excess))
-    error += beyond * abs(values[1] - narrow) + _ROUNDING * abs(values[0])
-    if not error <= _USELESS * abs(values[0]):
+    error += beyond * abs(coarse - narrow) + _ROUNDING * abs(fine)
+    if not error <= _USELESS * abs(fine):
         raise NotConvergedError(
-            f"correlation_time: {values[0]:.6g} with an estimated error of {error:.1g} on a grid of {sum(wider) + 1} nodes: the "
-            "tail that counts is too long, or the density's grid too coarse, for this observable",
+            f"correlation_time: {fine:.6g} with an estimated error of {error:.1g} at h = "
+            f"{step * density.grid.spacing:.3g}: the tail that counts is too long, or the grid too coarse, for this "
+            "observable; allow more nodes, solve the density on a finer grid, or take one that grows less",
             density,
             error,
         )
-    return CorrelationTime(values[0], float(error))
+    return CorrelationTime(fine, float(error))
 
 
 def _observed(observable: Observable, zeta: Array) -> Array:
@@ -155,7 +157,7 @@ def _require_integrable(density: StationaryDensity, observable: Observable, mean
     needs p > 1; an excursion to s lasts about ∫ ds / |F|, and τ needs p > 1 with that as well unless E > 0.
     """
     theory, middle, excess = closed_form(density.model), density.median(), np.inf
-    for sign, side, tail in ((-1.0, "left", theory.tail), (1.0, "right", theory.right_tail)):
+    for sign, tail in ((-1.0, theory.tail), (1.0, theory.right_tail)):
         if np.isinf(tail.exponent):
             continue
         far = max(_FAR, _LENGTHS / tail.exponent) if tail.exponent > 0 else _FAR
@@ -171,8 +173,8 @@ def _require_integrable(density: StationaryDensity, observable: Observable, mean
         if not power - lasting > 1:
             what = "correlation time" if power > 1 else "variance"
             raise ModelError(
-                f"observable: its {what} is infinite: towards ζ → {'-' if sign < 0 else '+'}∞ its square outweighs the density, "
-                f"which falls as {tail}; take a bounded function of it, or its logarithm"
+                f"observable: its {what} is infinite: towards ζ → {'-' if sign < 0 else '+'}∞ its square outweighs "
+                f"the density, which falls as {tail}; take a bounded function of it, or its logarithm"
             )
         excess = min(excess, power - lasting - 1)
     return excess
@@ -188,7 +190,7 @@ def _sizes(observable: Observable, mean: float, middle: float, far: float) -> Ar
 def _reach(
     density: StationaryDensity, observable: Observable, mean: float, variance: float, side: int, max_nodes: int
 ) -> float:
-    """How many of the density's steps from its peak, on one side, hold all that counts, or all that there is room for."""
+    """How many of the density's steps from its peak, on one side, hold all that counts or that there is room for."""
     grid, peak, sign = density.grid, int(np.argmax(density.log_density)), (-1.0, 1.0)[side]
     quartiles = density.ppf([0.25, 0.75])
     room = max_nodes / 4 * max(1.0, _COARSEST * float(quartiles[1] - quartiles[0]) / grid.spacing)

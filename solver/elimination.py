@@ -31,6 +31,10 @@ Shapes = tuple[PowerTail | None, PowerTail | None]
 # 28 of them. The exponential sum grows by only 9 terms for each factor of ten.
 REACH = 1e6
 TEMPERED_REACH = 100.0
+# Next to the threshold, where the exponent depends on jumps of any size, the reach grows by this factor up to that; at
+# 1e12 the slowest exponentials are too close for the spectral radius (off by 4e-9 at the threshold, 5e-12 at 1e9).
+_FARTHER = 1e3
+_FARTHEST = 1e9
 # Relative change of the reflection at which steps on a plateau inside the grid count as repeating.
 _REPEATS = 2e-15
 
@@ -61,12 +65,17 @@ def null_vector(
     `reach` is the least distance in nodes to which far jumps are exact (relative error 2e-13). Beyond an open edge with
     one of `shapes` the drift is not taken as constant: the density has that shape, and only its size is found.
     """
-    scheme = build_scheme(model.jumps, model.diffusion, grid.spacing, order, _reach(model, grid, reach))
+    reach = _reach(model, grid, reach)
+    scheme = build_scheme(model.jumps, model.diffusion, grid.spacing, order, reach)
     drift = _with_neighbours(model, grid, scheme.m, shapes)
     peak = _meeting_place(model, grid)
     split = _split(grid.nodes, peak)
     m = scheme.m
     beyond = _half_lines(scheme, grid.edges, drift, shapes)
+    while reach < _FARTHEST and any(side is not None and side.doubt > 0 for side in beyond):
+        reach *= _FARTHER
+        scheme = build_scheme(model.jumps, model.diffusion, grid.spacing, order, reach)
+        beyond = _half_lines(scheme, grid.edges, drift, shapes)
     left = _sweep(scheme, drift[: split[0] + 2 * m], beyond[0])
     right = _sweep(scheme.mirrored, -drift[split[1] :][::-1], beyond[1])
     stops = (grid.edges[0] == "stop" and not left.steps, grid.edges[1] == "stop" and not right.steps)

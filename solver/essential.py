@@ -68,7 +68,7 @@ class Edge:
 
     def spread(self, rate: float) -> float:
         """c₂ - c₁ > 0 of a mode with this rate < edge on a side that saturates: its error falls as e^{-(c₂-c₁) L}."""
-        low = brentq(lambda b: _carried(self.model, self.plateau, b) + rate, 0.0, self.weight)
+        low = float(brentq(lambda b: _carried(self.model, self.plateau, b) + rate, 0.0, self.weight))
         return self._partner(low) - low
 
     def rate_of(self, spread: float) -> float:
@@ -108,19 +108,18 @@ def essential_edge(model: Model, side: str) -> Edge:
     if not tempered:
         return Edge(0.0, 0.0, model, plateau)
     top = _heaviest(model, plateau)
-    best = minimize_scalar(
-        lambda b: _carried(model, plateau, b), bounds=(0.0, top), method="bounded", options={"xatol": _WEIGHT_STEP * top}
-    )
+    options = {"xatol": _WEIGHT_STEP * top}
+    best = minimize_scalar(lambda b: _carried(model, plateau, b), bounds=(0.0, top), method="bounded", options=options)
     weight = top if _carried(model, plateau, top) <= best.fun else float(best.x)
     return Edge(-_carried(model, plateau, weight), weight, model, plateau)
 
 
 def best_weight(model: Model, zeta: Array) -> Array:
-    """ln of the weight under which densities and observables spread alike, at ascending ζ of shape (N,); 0 at most.
+    """ln of a weight under which densities and observables spread alike, at ascending ζ of shape (N,); 0 at most.
 
-    Its slope is the exponent b that minimises Φ for the drift at hand, F(ζ) in the place of κ, with the sign of F: half
-    the slope of ln ρ for pure diffusion, the weight of the essential edge on a plateau. Against a drift that grows it is
-    at most λ/2, half the slope of ln ρ again.
+    Its slope is the exponent b that minimises Φ for the drift at hand, F(ζ) in the place of κ, with the sign of F:
+    half the slope of ln ρ for pure diffusion, the weight of the essential edge on a plateau. Against a drift that
+    grows it is at most λ/2, half the slope of ln ρ again.
 
     >>> from solver.drifts import LinearDrift
     >>> best_weight(Model(LinearDrift(1.0), 0.5, None), np.linspace(-2.0, 2.0, 5))  # -ζ²/2

@@ -204,7 +204,8 @@ class History:
         factor = _factor(order, self.order if self.model.drift.analytic else 1)
         self.error = self._differences[-1].times(factor).plus(self.edges).plus(floor)
         if latest is not None:
-            self.error = self.error.plus(Disagreement(0.0, *self._tails(latest), 0.0))
+            doubt = max((x.doubt / x.exponent for x in (latest.null.left, latest.null.right) if x is not None), default=0.0)
+            self.error = self.error.plus(Disagreement(0.0, *self._tails(latest), doubt))
         seconds = np.nan if latest is None else latest.seconds
         self.levels += (Level(grid.spacing, grid.nodes, self.error.largest, order, seconds),)
 
@@ -221,7 +222,7 @@ class History:
                 slopes.append(0.0)
             else:
                 off = abs(float(drift(at)) / limit - 1)
-                slopes.append(side.exponent * (self.rounding + off) + side.excess)
+                slopes.append(side.exponent * (self.rounding + off) + side.excess + side.doubt)
         return slopes[0], slopes[1]
 
     @property

@@ -121,10 +121,13 @@ class Ladder:
             return None
         if (found.rates.real <= 0).any() or (found.rates.size < self.count and np.isinf(self.limit)):
             return None
-        return found.cut(np.arange(found.rates.size) < self.count)
+        keep = np.arange(found.rates.size) < self.count
+        if not keep.all() and found.rates[self.count].imag > 0:  # half a pair is no mode
+            keep[self.count - 1] = False
+        return found.cut(keep)
 
     def _ritz(self, grid: Grid, weight: Array, number: int) -> Ritz:
-        """Modes of one grid when `number` of them are expected; if none is, the continuum must show that it is there."""
+        """Modes of one grid when `number` of them are expected; if none is, the continuum must show itself."""
         return ritz(
             self.model,
             grid,
@@ -167,13 +170,14 @@ def converged(ladder: Ladder, rtol: float, max_nodes: int) -> Converged:
         else:
             halvings, before = halvings + 1, largest
     best = ladder.modes(halvings, size)
-    rates = "none" if best is None else ", ".join(f"{rate:.6g}" for rate in best.rates.real)
+    rates = "none" if best is None else ", ".join(f"{rate:.6g}" for rate in best.rates.real) or "none"
+    error = float(reached.max(initial=0.0))
     raise NotConvergedError(
-        f"rtol = {rtol:g} was not reached: the rates are {rates} with relative errors of about "
-        f"{reached.max(initial=0.0):.1e} at h = {ladder.grid(halvings, size).spacing:.3g}, and the next grid needs more than "
-        f"max_nodes = {max_nodes} nodes; allow more nodes, take a larger rtol, or ask for fewer modes",
+        f"rtol = {rtol:g} was not reached: the rates are {rates} with relative errors up to {error:.1g} at h = "
+        f"{ladder.grid(halvings, size).spacing:.3g}, and the next grid needs more than max_nodes = {max_nodes} nodes; "
+        "allow more nodes, take a larger rtol, or ask for fewer modes",
         None,
-        float(reached.max(initial=0.0)),
+        error,
     )
 
 

@@ -43,8 +43,9 @@ class RelaxationModes:
     opposite sign, all others are exactly 0. `error_estimates` (n,) are relative to |r|. `right` (n, N) are the
     densities x, A x = -r x, each the difference of two probabilities, ∫ x dζ = 0 and ∫ |x| dζ = 2; `left` (n, N) the
     observables y, L y = -r y, with ∫ y_i x_j dζ = δ_ij and ∫ y ρ dζ = 0, positive at the right end. (The integrals are
-    sums over all nodes, a few of which lie beyond `zeta`.) Both are real unless there is a frequency. n may be less than asked for, and 0. `essential_edge` is where the continuum begins: inf if there is none, 0 where
-    nothing relaxes exponentially; no mode was looked for between `searched_below` and it.
+    sums over all nodes of `grid`, some of which lie beyond `zeta`.) Both are real unless there is a frequency. n may
+    be less than asked for, and 0. `essential_edge` is where the continuum begins: inf if there is none, 0 where nothing
+    relaxes exponentially; no mode was looked for between `searched_below` and it.
     """
 
     model: Model
@@ -103,7 +104,9 @@ def relaxation_modes(
     )
 
 
-def _eigenfunctions(model: Model, order: int, found: Converged) -> tuple[Array, NDArray[np.inexact], NDArray[np.inexact]]:
+def _eigenfunctions(
+    model: Model, order: int, found: Converged
+) -> tuple[Array, NDArray[np.inexact], NDArray[np.inexact]]:
     """Nodes (N,), densities and observables (n, N) where they are known, in the units `RelaxationModes` promises."""
     grid, h = found.grid, found.grid.spacing
     weight = np.exp(found.log_weight - found.log_weight.max())

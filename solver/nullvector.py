@@ -38,7 +38,7 @@ class Continuation:
     one block outwards; `message` (p,) times e^{log_scale} is what the edge block sends; `exponent` is the decay rate
     of ρ per unit of ζ, from the spectral radius of `step`; `reach` is the last node to which the jump law is exact.
     No density decays faster than its jumps, so `exponent` is at most their tempering; `excess` is by how much the
-    spectral radius exceeds it, an effect of the finite reach.
+    spectral radius exceeds it, an effect of the finite reach, and `doubt` how far that may put the exponent off.
     """
 
     block: Array
@@ -49,6 +49,7 @@ class Continuation:
     exponent: float
     reach: float
     excess: float = 0.0
+    doubt: float = 0.0
     _powers: list[tuple[Array, float]] = field(default_factory=list, repr=False)  # M^(2^j), as far as needed yet
 
     def _power(self, bit: int) -> tuple[Array, float]:
@@ -136,14 +137,14 @@ class Continuation:
 
     def arrays(self) -> dict[str, Array]:
         """Plain arrays for saving; `from_arrays` is the inverse."""
-        numbers = np.array([self.log_scale, self.spacing, self.exponent, self.reach, self.excess])
+        numbers = np.array([self.log_scale, self.spacing, self.exponent, self.reach, self.excess, self.doubt])
         return {"block": self.block, "step": self.step, "message": self.message, "numbers": numbers}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Continuation:
         """Rebuild what `arrays` gave."""
-        log_scale, spacing, exponent, reach, excess = (float(x) for x in arrays["numbers"])
-        return cls(arrays["block"], arrays["step"], arrays["message"], log_scale, spacing, exponent, reach, excess)
+        log_scale, spacing, *rest = (float(x) for x in arrays["numbers"])
+        return cls(arrays["block"], arrays["step"], arrays["message"], log_scale, spacing, *rest)
 
 
 # What may lie beyond an open edge: exponentials, or without tempering a sum of powers.

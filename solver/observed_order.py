@@ -12,7 +12,7 @@ _LEAST = 0.5
 
 
 def error_factor(ratio: float, nominal: int) -> float:
-    """Error of the finer of two levels in units of their difference; `ratio` is the last difference but one to the last.
+    """Error of the finer of two levels in units of their difference; `ratio` is the difference before, to this one.
 
     With p = log2(ratio), at most the nominal order: 1/(2^{p-1} - 1), one order less than was seen; slower than second
     order 1, or 1/(2^p - 1) where that is more. 1 where there is no ratio (not finite).

@@ -45,6 +45,7 @@ class PowerTail:
 
     exponent = 0.0  # decay rate per unit of ζ
     excess = 0.0
+    doubt = 0.0
     reach = np.inf  # every jump that shapes the tail is in it
 
     @property

@@ -64,8 +64,8 @@ class Ritz:
     left: NDArray[np.complex128]
     rounding: Array
 
-    def cut(self, keep: NDArray[np.bool_]) -> Ritz:
-        """The modes in a mask (n,)."""
+    def cut(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> Ritz:
+        """The modes in a mask, or in the order of a list of indices."""
         return Ritz(self.rates[keep], self.right[:, keep], self.left[:, keep], self.rounding[keep])
 
     def joined(self, other: Ritz) -> Ritz:
@@ -123,7 +123,7 @@ def _search(inverse: Resolvent, wanted: int, count: int, limit: float) -> Ritz:
     rest = weight / np.sqrt(weight @ weight)  # Σ (e^w ·) is the mass: what is orthogonal to `rest` has none
 
     def moving(vector: Array) -> Array:
-        return vector - np.multiply.outer(rest, rest @ vector)
+        return np.asarray(vector - np.multiply.outer(rest, rest @ vector))
 
     start = moving(rest * np.exp(np.cumsum(rest**2)))  # neither even nor odd, and the same every time
     theta, x = _largest(lambda v: moving(inverse.apply(v)), start, wanted)
@@ -143,7 +143,8 @@ def _search(inverse: Resolvent, wanted: int, count: int, limit: float) -> Ritz:
     condition = np.linalg.norm(right, axis=0) * np.linalg.norm(left, axis=0)
     loss = np.abs(theta).max() * np.abs(rates + inverse.shift) ** 2 / np.maximum(np.abs(rates), _EPS * inverse.shift)
     order = np.lexsort((rates.imag, rates.real))
-    return Ritz(rates.astype(complex), right.astype(complex), left.astype(complex), _EPS * condition * loss).cut(order)
+    found = Ritz(rates.astype(complex), right.astype(complex), left.astype(complex), _EPS * condition * loss)
+    return found.cut(order)
 
 
 def _largest(apply: Callable[[Array], Array], start: Array, count: int) -> tuple[NDArray[np.complex128], Array]:

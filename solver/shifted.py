@@ -60,9 +60,7 @@ class Resolvent:
         k, p = columns.shape[1], self._left.reflection.shape[0]
         left = columns[:n_l].reshape(-1, BLOCK, k)
         right = columns[nodes - n_r :][::-1].reshape(-1, BLOCK, k)
-        first, second = (
-            (Side.scatter_transposed, Side.gather_transposed) if transposed else (Side.gather, Side.scatter)
-        )
+        first, second = (Side.scatter_transposed, Side.gather_transposed) if transposed else (Side.gather, Side.scatter)
         own_l, from_l = first(self._left, left)
         own_r, from_r = first(self._right, right)
         matrix = self._middle.T if transposed else self._middle
@@ -73,9 +71,7 @@ class Resolvent:
         return np.asarray((result / scale[:, None]).reshape(f.shape))
 
 
-def resolvent(
-    model: Model, grid: Grid, shift: float, order: int = 8, log_weight: ArrayLike | None = None
-) -> Resolvent:
+def resolvent(model: Model, grid: Grid, shift: float, order: int = 8, log_weight: ArrayLike | None = None) -> Resolvent:
     """Factor σ - A on `grid`: `shift` is σ ≥ 0 (1 / time), `log_weight` is w at the nodes, shape (N,), 0 by default.
 
     The matrix is that of `build_generator`, to 2e-13. Raises ModelError for a negative shift, an open edge and a grid
@@ -106,7 +102,7 @@ def resolvent(
     left = sweep(scheme, drift[: start + 2 * m], sigma, weight[:start], weight[peak])
     right = sweep(scheme.mirrored, -drift[stop:][::-1], sigma, weight[stop:][::-1], weight[peak])
     block = assemble(scheme, drift[start : stop + 2 * m], start == 0, stop == grid.nodes)
-    scales = np.repeat(weight[:start:BLOCK], BLOCK), np.repeat(weight[:stop - 1:-BLOCK], BLOCK)[::-1]
+    scales = np.repeat(weight[:start:BLOCK], BLOCK), np.repeat(weight[: stop - 1 : -BLOCK], BLOCK)[::-1]
     references = np.concatenate([scales[0], np.full(stop - start, weight[peak]), scales[1]])
     middle = _middle(block, left, right, sigma, peak - start)
     return Resolvent(sigma, weight, np.exp(weight - references), left, right, middle)

@@ -69,10 +69,10 @@ class Side:
 
     @property
     def blocks(self) -> int:
-        return self.inverse.shape[0]
+        return int(self.inverse.shape[0])
 
     def gather(self, source: Array) -> tuple[Array, Array]:
-        """Sources (n, b, k) to the blocks' own responses g (n, b, k) and the message s (p, k) that reaches the middle."""
+        """Sources (n, b, k) to the blocks' own responses g (n, b, k) and the message s (p, k) to the middle."""
         own = self.inverse @ source
         messages, last = _chain(self.inwards, self.emit @ own)
         return own + self.arrive @ messages, last

@@ -42,8 +42,11 @@ _DEEPER = 1e-4
 _WIDENINGS = 20
 # Nodes that the finest level takes for each one of a domain twice as wide on the first level: three levels at least.
 _LEVELS_NODES = 2
-# A domain twice as wide must lower its own error to this fraction at least (1/s at the slowest: a half).
-_HELPS = 0.7
+# The edges of tails of powers may cost this much of rtol: nodes are dear there. A domain twice as wide, or half the
+# spacing, helps if it lowers their cost to this fraction (1/s², the usual rate of a tail, a quarter).
+_POWER_SHARE = 0.3
+_HELPS = 0.3
+_SLOWLY = 0.7
 # The domain is placed on a level up to this much finer than the first, where that one does not resolve its far tails.
 _FINER = 8
 # A fixed grid is compared with itself coarsened so many times, which is what an observed order takes.
@@ -150,23 +153,27 @@ class _Run:
         still misses is as much again. Where a wider domain does not help the spacing is what limits: waves at the
         scale of the grid, ρ̂(π/h), fall more slowly than the tail. When nodes run out the best domain is returned.
         """
-        narrow, edges = domain, UNKNOWN
-        for _ in range(_WIDENINGS):
+        best, halved, enough = (domain, UNKNOWN), False, _HELPS
+        before = coarser = np.inf
+        for _ in range(2 * _WIDENINGS):
             wide = domain.scaled(2.0)
             if _LEVELS_NODES * (wide.right - wide.left) / spacing > self.max_nodes:
                 break
             outer = solve(self.method, self.model, wide.grid(spacing), self.order)
-            tight = domain if outer is None else domain.cut(*outer.limits(BODY * rtol))
-            inner = solve(self.method, self.model, tight.grid(spacing), self.order)
+            narrow = domain if outer is None else domain.cut(*outer.limits(BODY * rtol))
+            inner = solve(self.method, self.model, narrow.grid(spacing), self.order)
             resolved = outer is not None and inner is not None and outer.positive and inner.positive
             change = disagreement(outer, inner).times(2.0) if outer and inner and resolved else UNKNOWN
-            if not change.body < _HELPS * edges.body:
-                spacing /= 2
-                continue
-            narrow, edges, domain = tight, change, wide
-            if edges.body <= _EDGE_SHARE * rtol:
+            best = min(best, (narrow, change), key=lambda pair: pair[1].body)
+            if change.body <= _POWER_SHARE * rtol:
                 break
-        return narrow, edges
+            if resolved and (halved or change.body <= enough * before):
+                if halved and change.body > _SLOWLY * coarser:  # it was the domain after all, and its tail is slow
+                    spacing, enough = 2 * spacing, _SLOWLY
+                domain, before, halved = wide, change.body, False
+            else:
+                spacing, coarser, halved = spacing / 2, change.body, True
+        return best
 
     def trimmed(self, domain: Domain, spacing: float, rtol: float) -> Domain:
         """The domain cut to what carries mass, its plateaus given up where they lie deeper."""

@@ -1,0 +1,40 @@
+"""Make the figures of the documents: `python docs/figures.py` writes docs/figures/*.png."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from solver import Model, closed_form, solve_stationary
+from solver.plots import plot_solution
+from solver.presets import load_preset
+from solver.samples import read_samples
+
+HERE = Path(__file__).parent
+FOLDER = HERE / "figures"
+MEASURED = HERE.parent / "tests" / "data" / "diag_0240_taus.npy"
+
+
+def main(folder: Path = FOLDER) -> list[Path]:
+    """Write every figure and return the paths."""
+    folder.mkdir(exist_ok=True)
+    gates = Model.from_toml(HERE / "gates.toml")
+    cases = [
+        ("broad", load_preset("broad"), None),
+        ("collapsed", load_preset("collapsed"), None),
+        ("gates", gates, read_samples(MEASURED, "tau")),
+    ]
+    paths = []
+    for name, model, samples in cases:
+        figure = plot_solution(solve_stationary(model), closed_form(model), name=name, samples=samples)
+        paths.append(folder / f"{name}.png")
+        figure.savefig(paths[-1], dpi=110)
+    return paths
+
+
+if __name__ == "__main__":
+    for path in main():
+        print(path)
