@@ -29,7 +29,7 @@ def main(folder: Path = FOLDER) -> list[Path]:
     ]
     paths = []
     for name, model, samples in cases:
-        figure = plot_solution(solve_stationary(model), closed_form(model), name=name, samples=samples)
+        figure = plot_solution(solve_stationary(model), closed_form(model), title=name, samples=samples)
         paths.append(folder / f"{name}.png")
         figure.savefig(paths[-1], dpi=110)
     return paths

@@ -44,7 +44,7 @@ def _refuse_atom(model: Model) -> None:
         before, after = (float(x) for x in model.drift(np.array([place - reach, place + reach])))
         if before > 0 > after:
             raise NoStationaryDensityError(
-                f"no stationary density: the drift steps from {before:g} to {after:g} at ζ = {place:g} and pure jumps with "
-                f"stability = {model.jumps.stability:g} < 1 do not smooth it, so a part of the population sits exactly "
-                "there (an atom); add diffusion > 0 or give the step a width"
+                f"no stationary density: the drift steps from {before:g} to {after:g} at ζ = {place:g} and pure jumps "
+                f"with stability = {model.jumps.stability:g} < 1 do not smooth it, so a part of the population sits "
+                "exactly there (an atom); add diffusion > 0 or give the step a width"
             )

@@ -16,7 +16,7 @@ read; there the rows check that the mass is 1, the equation is solved and the dr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
@@ -24,8 +24,11 @@ from solver.closed_form import ClosedForm, closed_form
 from solver.density import StationaryDensity
 from solver.moments import mean_drift, moment_exists
 from solver.nullvector import Continuation
+from solver.power_check import WITHIN, power_readings
+from solver.power_tail import PowerTail
 from solver.tail_form import TailForm
 from solver.tail_words import power_of_depth
+from solver.untempered import is_untempered
 
 # Shallowest and deepest readings, in nodes: the first is past the local polynomial, the second where nothing
 # else limits.
@@ -114,6 +117,9 @@ def cross_check(density: StationaryDensity, rtol: float | None = None) -> CrossC
         rows, exponent = _readings(density, tail), tail.exponent
         if density.null.left is None:
             notes.append(f"no spectral radius: the left edge at ζ = {density.grid.left:g} is a stop edge")
+    if isinstance(density.null.left, PowerTail):
+        rows += [Row(*astuple(reading)) for reading in power_readings(density)]
+        notes.append("untempered jumps: powers of the depth, no exponential; read half-way to the edge")
     if rtol is not None:
         allowed = rtol * (exponent if exponent > 0 else 1.0)
         rows = [Row(r.source, r.exponent, r.difference, r.where, allowed, "as asked") for r in rows]
@@ -154,7 +160,7 @@ def _readings(density: StationaryDensity, tail: TailForm) -> list[Row]:
         }
         return _row(source, value, tail, where, parts)
 
-    rows = [] if side is None else [_spectral(density, tail, side)]
+    rows = [_spectral(density, tail, side)] if isinstance(side, Continuation) else []
     return [
         *rows,
         row("ln ρ", slope, depth, tail, f"ζ = {origin - depth:.4g}"),
@@ -177,6 +183,8 @@ def _power(tail: TailForm, s: float) -> float:
 def _depth(density: StationaryDensity, slope: Callable[[float], float], origin: float) -> float:
     """The least depth at which doubling it changes the slope within its own error, or the greatest."""
     h, side, jumps = density.grid.spacing, density.null.left, density.model.jumps
+    if isinstance(side, PowerTail):  # beyond the edge it is what was put there
+        return WITHIN * (origin - density.grid.left)
     if side is None:
         return max(origin - density.grid.left - _INSIDE * h, _FIRST * h)
     share = _SHARE if jumps is None or jumps.tempering > 0 else _UNTEMPERED
@@ -197,7 +205,7 @@ def _rounding(density: StationaryDensity, zeta: float) -> float:
 def _beyond_reach(density: StationaryDensity, law: TailForm, s: float) -> float:
     """What jumps longer than the reach R, which are left out, add to a slope at depth s: e^{-λR} of it."""
     side, jumps = density.null.left, density.model.jumps
-    if side is None or jumps is None or law.power >= 0:
+    if not isinstance(side, Continuation) or jumps is None or law.power >= 0:
         return 0.0
     reach = side.reach * density.grid.spacing
     return float(2 * -law.power / s * (s / reach) ** -law.power * np.exp(-jumps.tempering * (reach - s)))
@@ -221,7 +229,9 @@ def _balance(density: StationaryDensity) -> list[Row]:
         Row("mass", np.nan, excess, whole, error + _BALANCE, "error of the density"),
         Row("residual", np.nan, density.residual, whole, _BALANCE, "rounding"),
     ]
-    if all(moment_exists(density.model, 1, side) for side in ("left", "right")):
+    jumps = density.model.jumps
+    balanced = jumps is None or not is_untempered(density.model) or jumps.stability > 1  # else E |F| = ∞
+    if balanced and all(moment_exists(density.model, 1, side) for side in ("left", "right")):
         mean, scale, beyond = mean_drift(density.model.drift, density.distribution.interpolant)
         allowed = (error + _BALANCE) * scale + beyond
         rows.append(Row("mean drift", np.nan, mean, whole, allowed, "error of the density, stop edges"))

@@ -24,6 +24,7 @@ import scipy.special
 
 from solver.errors import NotConvergedError
 from solver.interpolant import Array, Index, Interpolant, continued, in_chunks, polynomial_coefficients
+from solver.power_tail import PowerTail
 
 # Nodes either side of the point where a sum is turned into an integral: g is a polynomial of degree 10 there.
 _HALF = 5
@@ -106,6 +107,9 @@ class LowerMass:
         chosen = inner.on_support(zeta) & (zeta <= inner.right)
         if chosen.any():
             out[chosen] = in_chunks(self._on_grid, zeta[chosen])
+        for far, side, n, sign in inner.on_powers(zeta):
+            if sign < 0:
+                out[far] = side.log_integral(n)
         return out
 
     def _on_grid(self, zeta: Array) -> Array:
@@ -122,7 +126,13 @@ class LowerMass:
 
     def inverse(self, target: Array) -> Array:
         """The ζ with ln mass `target` (flat array, finite, at most the last of `at_nodes`)."""
-        return in_chunks(self._inverse, target)
+        side, out = self.interpolant.before, np.empty(target.shape)
+        far = np.zeros(target.shape, dtype=bool)
+        if isinstance(side, PowerTail):
+            far = target < side.log_integral(1.0)
+            out[far] = self.interpolant.left - self.interpolant.spacing * side.node_with(target[far])
+        out[~far] = in_chunks(self._inverse, target[~far])
+        return out
 
     def _inverse(self, target: Array) -> Array:
         low, high, guess = self._bracket(target)
@@ -131,15 +141,17 @@ class LowerMass:
             z, goal = guess[active], target[active]
             log_mass = self._on_grid(z)
             gap = log_mass - goal
+            step = gap * np.exp(log_mass - self.interpolant.log_density_at(z))
             # rounding of the logarithm itself, or of ζ measured from the grid's end: nothing is left to gain
+            grain = _RESOLVED * np.maximum(np.abs(z), abs(self.interpolant.left))
             settled = np.abs(gap) <= _RESOLVED * np.maximum(1.0, np.abs(goal))
-            settled |= high[active] - low[active] <= _RESOLVED * np.maximum(np.abs(z), abs(self.interpolant.left))
+            settled |= (high[active] - low[active] <= grain) | (np.abs(step) <= grain)
             if settled.all():
                 return guess
-            active, z, gap, log_mass = active[~settled], z[~settled], gap[~settled], log_mass[~settled]
+            active, z, gap, step = active[~settled], z[~settled], gap[~settled], step[~settled]
             low[active] = np.where(gap < 0, z, low[active])
             high[active] = np.where(gap >= 0, z, high[active])
-            moved = z - gap * np.exp(log_mass - self.interpolant.log_density_at(z))
+            moved = z - step
             middle = 0.5 * (low[active] + high[active])
             guess[active] = np.where((moved > low[active]) & (moved < high[active]), moved, middle)
         raise NotConvergedError(f"quantile at ln mass = {target[active[0]]!r}: not found in {_STEPS} steps")

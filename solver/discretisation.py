@@ -17,7 +17,6 @@ import scipy.optimize
 
 from solver.grid import Grid
 from solver.model import Model
-from solver.untempered import growth, is_untempered, middle, tail_scale
 
 # A drift counts as constant where it differs from its limit by this fraction of rtol: the step that is left at the
 # edge shows in ln ρ as the same fraction (pure jumps, measured), ten times less than an edge may cost.
@@ -37,11 +36,8 @@ _SCAN = 1001
 # A plateau within this many drift widths is worth the nodes: a drift that decays exponentially is flat to 1e-15 within
 # 20; one that does not has none within reach, and the domain ends beyond the body instead.
 _WIDE = 60.0
-# Half-width of the first domain of untempered jumps, in units of the length at which their tail begins: its corrections
-# 1/s² are below 1e-3 there, so that their coefficients can be read; doubled until moving the edge does not matter.
-_POWERS_FROM = 12.0
 # Half-width of the first domain in logarithms of ρ: the body and as much again as the wanted accuracy asks for.
-_FIRST_DEPTH = -np.log(BODY)
+FIRST_DEPTH = -np.log(BODY)
 
 
 @dataclass(frozen=True)
@@ -75,9 +71,8 @@ class Domain:
     def scaled(self, factor: float) -> Domain:
         """The open sides moved away from the centre, or towards it."""
         sides = (self.left - self.centre, self.right - self.centre)
-        left, right = (
-            self.centre + (factor if edge == "open" else 1.0) * side for side, edge in zip(sides, self.edges, strict=True)
-        )
+        factors = (factor if edge == "open" else 1.0 for edge in self.edges)
+        left, right = (self.centre + scale * side for side, scale in zip(sides, factors, strict=True))
         return replace(self, left=left, right=right)
 
     def trimmed(self, left: float, right: float) -> Domain:
@@ -109,24 +104,22 @@ class Domain:
 def first_domain(model: Model, rtol: float) -> Domain:
     """Ends where the drift is constant to `rtol`, or where a rough ln ρ has fallen far below the body.
 
-    Without tempering there is no such place, and the ends lie where the tail has begun.
+    For untempered jumps there is no such place: see `power_domain`.
     """
-    if is_untempered(model):
-        return _power_domain(model, rtol)
     drift = model.drift
     zeros = drift.sign_changes()
     centre = float(drift.breaks[0] if drift.breaks else zeros[zeros.size // 2])
-    depth = _FIRST_DEPTH - 0.5 * np.log(rtol)
+    depth = FIRST_DEPTH - 0.5 * np.log(rtol)
     ends, edges, settled, assumptions = [], [], [], list(drift.assumed)
     for side, limit in ((-1, drift.left_limit), (1, drift.right_limit)):
         outermost = float(zeros[0] if side < 0 else zeros[-1])
         bounded = bool(np.isfinite(limit))
-        tolerance = FLAT * rtol * abs(limit) / max(1.0, _steepest_tail(model, limit) * _least_width(model))
+        tolerance = FLAT * rtol * abs(limit) / max(1.0, _steepest_tail(model, limit) * least_width(model))
         reach = drift.plateau_reach(tolerance)[0 if side < 0 else 1] if bounded else side * np.inf
-        deep = _depth_reached(model, outermost, side, depth)
+        deep = depth_reached(model, outermost, side, depth)
         worth = 2 * abs(deep - outermost)
         if model.jumps is not None:  # then the rough ln ρ may fall much faster than the density
-            worth = max(worth, _WIDE * _least_width(model))
+            worth = max(worth, _WIDE * least_width(model))
         flat = abs(reach - outermost) <= worth
         ends.append(side * max(side * reach, side * outermost) if flat else deep)
         edges.append("open" if bounded else "stop")
@@ -136,7 +129,7 @@ def first_domain(model: Model, rtol: float) -> Domain:
                 f"drift taken as its limit {limit:g} beyond the {'left' if side < 0 else 'right'} edge, which it "
                 "approaches slowly; the edge lies beyond the body of the density"
             )
-    scale = _least_width(model)
+    scale = least_width(model)
     left = min(ends[0], centre - scale, float(zeros[0]) - scale)
     right = max(ends[1], centre + scale, float(zeros[-1]) + scale)
     return Domain(left, right, centre, (edges[0], edges[1]), (settled[0], settled[1]), tuple(assumptions))
@@ -146,29 +139,6 @@ def _steepest_tail(model: Model, limit: float) -> float:
     """A bound of the decay rate beyond a plateau, which turns an error of the drift into one of ln ρ."""
     diffusive = abs(limit) / model.diffusion if model.diffusion > 0 else np.inf
     return diffusive if model.jumps is None else min(diffusive, model.jumps.tempering)
-
-
-def _power_domain(model: Model, rtol: float) -> Domain:
-    """The first domain of untempered jumps: tails of powers beyond open edges, where the drift grows no faster."""
-    assert model.jumps is not None
-    drift = model.drift
-    zeros = drift.sign_changes()
-    centre = float(drift.breaks[0] if drift.breaks else zeros[zeros.size // 2])
-    half = _POWERS_FROM * max(tail_scale(model), _least_width(model), float(zeros[-1] - zeros[0]))
-    ends, edges, assumptions = [], [], list(drift.assumed)
-    for side in (-1, 1):
-        law = growth(drift, side)
-        ends.append(middle(drift) + side * half)
-        edges.append("open" if law.bounded else "stop")
-        if law.bounded:
-            assumptions.append(
-                f"beyond the {'left' if side < 0 else 'right'} edge the density is continued by powers of the depth, "
-                f"|ζ|^-{model.jumps.stability + law.power:.4g} first, as untempered jumps make it"
-            )
-        else:
-            start, depth = float(zeros[0] if side < 0 else zeros[-1]), _FIRST_DEPTH - 0.5 * np.log(rtol)
-            ends[-1] = _depth_reached(model, start, side, depth)
-    return Domain(ends[0], ends[1], centre, (edges[0], edges[1]), (False, False), tuple(assumptions))
 
 
 def first_spacing(model: Model, domain: Domain, rtol: float, order: int) -> float:
@@ -194,7 +164,7 @@ def _balance(model: Model) -> float:
 
     F' is taken around the points where F vanishes, away from its breaks.
     """
-    zeros, width = model.drift.sign_changes(), _least_width(model)
+    zeros, width = model.drift.sign_changes(), least_width(model)
     zeta = np.linspace(zeros[0] - width, zeros[-1] + width, _SCAN)
     step = zeta[1] - zeta[0]
     slope = np.abs(np.diff(model.drift(zeta)) / step)
@@ -216,17 +186,17 @@ def _balance(model: Model) -> float:
     return float(np.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-3))) if excess(high) < 0 else np.inf
 
 
-def _least_width(model: Model) -> float:
+def least_width(model: Model) -> float:
     """A domain is at least this wide on either side: a few drift widths, or of the noise's own length."""
     scale = model.drift.length_scale
     return float(scale if np.isfinite(scale) else 1.0)
 
 
-def _depth_reached(model: Model, start: float, side: int, depth: float) -> float:
+def depth_reached(model: Model, start: float, side: int, depth: float) -> float:
     """Where a rough ln ρ, integrated outwards from `start`, has fallen by `depth`; doubling steps."""
     cap = np.inf if model.jumps is None else model.jumps.tempering
-    step, position, fallen = 1e-3 * _least_width(model), start, 0.0
-    speed = abs(float(model.drift(start + side * _least_width(model))))
+    step, position, fallen = 1e-3 * least_width(model), start, 0.0
+    speed = abs(float(model.drift(start + side * least_width(model))))
     thinned = 0.0  # a growing drift thins the density out: ρ is about flux / |F|
     while fallen + thinned < depth and abs(position - start) < 1e7:
         points = position + side * step * np.linspace(0, 1, 33)

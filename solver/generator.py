@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from findiff import coefficients
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import matmul_toeplitz, toeplitz
 from scipy.sparse import dia_array
@@ -54,6 +53,8 @@ def stencil(order: int) -> tuple[Array, Array]:
     """
     if order not in ORDERS:
         raise ModelError(f"order = {order!r}: the stencils' order is one of {ORDERS}")
+    from findiff import coefficients  # here, because it brings sympy, a third of the time that `import solver` took
+
     half = int(order) // 2
     pair = []
     for derivative in (1, 2):

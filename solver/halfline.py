@@ -92,7 +92,7 @@ def shaped_line(scheme: Scheme, drift: Array, tail: PowerTail) -> ShapedLine:
     """The half-line to the left with the shape `tail`; `drift` at the m nodes on either side of the edge, (2m,)."""
     m = scheme.m
     nearest = np.exp(tail.log_density(np.arange(m, 0, -1.0)))
-    incoming = np.concatenate([tail.sent(scheme.right.log_ratios), nearest])
+    incoming: Array = np.concatenate([tail.sent(scheme.right.log_ratios), nearest])
     leaving = scheme.mirrored.landing(-drift[m:][::-1])
     return ShapedLine(tail, incoming, leaving / float(scheme.landing(drift[:m]) @ incoming))
 

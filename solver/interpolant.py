@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.nullvector import Tail
+from solver.power_tail import PowerTail
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -192,17 +193,32 @@ class Interpolant:
         return index, position - index
 
     def on_support(self, zeta: Array) -> NDArray[np.bool_]:
-        """Finite points not beyond a stop edge (and within the range of integers, 10^18 nodes)."""
+        """Finite points not beyond a stop edge (and within the range of integers, 10^18 nodes), nor on powers."""
         near = np.abs(zeta) < 1e18 * self.spacing
         if self.before is None:
             near &= zeta >= self.left
         if self.after is None:
             near &= zeta <= self.right
+        for far, *_ in self.on_powers(zeta):
+            near &= ~far
         return near
+
+    def on_powers(self, zeta: Array) -> list[tuple[NDArray[np.bool_], PowerTail, Array, float]]:
+        """Points a node or more beyond an edge with a tail of powers, which needs no nodes: which, tail, n, its sign."""
+        found = []
+        for side, edge, sign in ((self.before, self.left, -1.0), (self.after, self.right, 1.0)):
+            if isinstance(side, PowerTail):
+                n = sign * (zeta - edge) / self.spacing
+                far = (n >= 1) & np.isfinite(n)
+                found.append((far, side, n[far], sign))
+        return found
 
     def log_density_at(self, zeta: Array) -> Array:
         """ln ρ(ζ) for a flat array: -inf beyond stop edges and at ±inf, NaN for NaN."""
-        return self._map(zeta, lambda cells, t: cells.value(t), -np.inf)
+        out = self._map(zeta, lambda cells, t: cells.value(t), -np.inf)
+        for far, side, n, _ in self.on_powers(zeta):
+            out[far] = side.log_density(n)
+        return out
 
     def slope_at(self, zeta: Array) -> Array:
         """d ln ρ/dζ for a flat array: NaN where there is no density; the tail's own exponent at ±inf."""
@@ -210,6 +226,8 @@ class Interpolant:
         for side, sign in ((self.before, -1.0), (self.after, 1.0)):
             if side is not None:
                 out[zeta == sign * np.inf] = -sign * side.exponent
+        for far, powers, n, sign in self.on_powers(zeta):
+            out[far] = -sign * powers.decay(n) / self.spacing
         return out
 
     def _map(self, zeta: Array, function: Callable[[Cells, Array], Array], outside: float) -> Array:
@@ -226,6 +244,6 @@ class Interpolant:
 
 
 def continued(function: Callable[[Index], Array], decay: float, beyond: Index) -> Array:
-    """A logarithm that `function` gives at nodes beyond an edge, geometric past the deepest one; powers have none."""
-    near = np.minimum(beyond, _DEEPEST) if decay > 0 else beyond
+    """A logarithm that `function` gives at nodes beyond an edge, geometric past the deepest one."""
+    near = np.minimum(beyond, _DEEPEST)
     return function(near) - decay * (beyond - near)

@@ -114,7 +114,8 @@ class Continuation:
 
     def log_mass_from(self, n: ArrayLike) -> Array:
         """ln( spacing · Σ_{k ≥ n} ρ_k ), the mass of node n and everything beyond it."""
-        return self._evaluate(n, self._mass_rows) + np.log(self.spacing)
+        logs: Array = self._evaluate(n, self._mass_rows) + np.log(self.spacing)
+        return logs
 
     def moments(self) -> tuple[float, float, float]:
         """spacing · Σ_{n ≥ 1} n^p ρ_n for p = 0, 1, 2, summed to infinity through (I - M)^{-1}."""
@@ -143,8 +144,9 @@ class Continuation:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Continuation:
         """Rebuild what `arrays` gave."""
-        log_scale, spacing, *rest = (float(x) for x in arrays["numbers"])
-        return cls(arrays["block"], arrays["step"], arrays["message"], log_scale, spacing, *rest)
+        log_scale, spacing, exponent, reach, excess, doubt = (float(x) for x in arrays["numbers"])
+        block, step, message = arrays["block"], arrays["step"], arrays["message"]
+        return cls(block, step, message, log_scale, spacing, exponent, reach, excess, doubt)
 
 
 # What may lie beyond an open edge: exponentials, or without tempering a sum of powers.

@@ -22,12 +22,14 @@ Array = NDArray[np.float64]
 # that the step 0.25 errs by e^{-2π·(π/2)/0.25} = 7e-18.
 _STEP = 0.25
 _FADED = 40.0  # e^{-40}: what is left out at the lower end; at the upper one e^{-t} itself is that small
+# In the logarithms of depth and mass the tail is a line that bends within a few units: 4 to 7 steps.
+_NEWTON = 12
 _HIGHEST = 6.6  # ln of 735, beyond which e^{-t} is not a number
 
 
 @dataclass(frozen=True, eq=False)
 class PowerTail:
-    """ρ_n = e^{log_scale} Σ_j coefficients_j (1 + n / start)^{-powers_j} at node n = 1, 2, … outwards from the edge node.
+    """ρ_n = e^{log_scale} Σ_j coefficients_j (1 + n/start)^{-powers_j}, node n = 1, 2, … outwards from the edge node.
 
     `powers` (J,) ascending, all above 1; `coefficients` (J,) add up to 1, so that e^{log_scale} is the density which
     the tail has at the edge node; `start` is the edge's depth in nodes. Same interface as `nullvector.Continuation`.
@@ -57,7 +59,8 @@ class PowerTail:
         """ln ρ at nodes n ≥ 1 beyond the edge, any shape, any depth; NaN where the sum is not positive."""
         depth = np.log1p(_counted(n) / self.start)
         rest = np.exp(np.multiply.outer(depth, self.powers[0] - self.powers)) @ self.coefficients
-        return self._log(rest) - self.powers[0] * depth + self.log_scale
+        logs: Array = self._log(rest) - self.powers[0] * depth + self.log_scale
+        return logs
 
     def log_mass_from(self, n: ArrayLike) -> Array:
         """ln( spacing · Σ_{k ≥ n} ρ_k )."""
@@ -66,7 +69,35 @@ class PowerTail:
         sums = zeta(self.powers, first[..., None]) * first[..., None] ** self.powers
         depth = np.log(first / self.start)
         rest = (np.exp(np.multiply.outer(depth, self.powers[0] - self.powers)) * sums) @ self.coefficients
-        return self._log(rest) - self.powers[0] * depth + self.log_scale + np.log(self.spacing)
+        logs: Array = self._log(rest) - self.powers[0] * depth + self.log_scale + np.log(self.spacing)
+        return logs
+
+    def decay(self, n: ArrayLike) -> Array:
+        """-d ln ρ / dn at any real n ≥ 1."""
+        y = _counted(n) / self.start + 1.0
+        parts = np.exp(np.multiply.outer(np.log(y), self.powers[0] - self.powers)) * self.coefficients
+        slopes: Array = (parts @ self.powers) / parts.sum(axis=-1) / (y * self.start)
+        return slopes
+
+    def log_integral(self, n: ArrayLike) -> Array:
+        """ln of the mass beyond any real n ≥ 1: the integral where `log_mass_from` is the sum over nodes."""
+        depth = np.log1p(_counted(n) / self.start)
+        rest = np.exp(np.multiply.outer(depth, self.powers[0] - self.powers)) @ (self.coefficients / (self.powers - 1))
+        scale = self.log_scale + np.log(self.start * self.spacing)
+        logs: Array = self._log(rest) + (1 - self.powers[0]) * depth + scale
+        return logs
+
+    def node_with(self, log_integral: Array) -> Array:
+        """The real n ≥ 1 beyond which this mass lies, for at most that beyond n = 1; Newton in ln of the depth."""
+        least = np.log1p(1.0 / self.start)
+        first = float(self.log_integral(1.0))
+        u = least + (first - log_integral) / (self.powers[0] - 1)
+        for _ in range(_NEWTON):
+            n = np.maximum(self.start * np.expm1(u), 1.0)
+            gap = self.log_integral(n) - log_integral
+            flow = np.exp(self.log_density(n) - self.log_integral(n)) * self.spacing * (n + self.start)
+            u = np.maximum(u + gap / flow, least)
+        return np.asarray(np.maximum(self.start * np.expm1(u), 1.0))
 
     def moments(self) -> tuple[float, float, float]:
         """spacing · Σ_{n ≥ 1} n^p ρ_n for p = 0, 1, 2; inf where the sum diverges."""

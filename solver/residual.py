@@ -5,7 +5,8 @@ peak. Band terms are evaluated as ratios of neighbours; far jumps by running sum
 block with its own scale. The definition is used directly: nothing of the elimination's algebra enters but what arrives
 from beyond an open edge.
 
-The catch: a wrong closure of a half-line satisfies these equations too; that failure shows in the column defect.
+The catch: a closure of a half-line that is wrong everywhere alike satisfies these equations too; the column defect is
+the check that may see it, and a second domain is the one that does.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def residual(
     size = np.zeros(n)
     for offset in range(-m, m + 1):
         sender = slice(m - offset, m - offset + n)
-        with np.errstate(over="ignore"):  # an overflow would make the residual infinite: visible, not hidden
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow makes the residual infinite, see below
             term = np.exp(log_density[sender] - log_density[own])
             term *= sign[sender] * (scheme.first[m + offset] * drift[sender] + scheme.even[m + offset])
         rate += term
@@ -60,7 +61,9 @@ def residual(
             term = leaving.sum() * sign[node] * np.exp(log_density[node] - log_density[m + edge])
             rate[edge] += term
             size[edge] += abs(term)
-    return float(np.max(np.abs(rate) / size))
+    with np.errstate(invalid="ignore"):
+        worst = float(np.max(np.abs(rate) / size))
+    return np.inf if np.isnan(worst) else worst
 
 
 def _arrivals(

@@ -20,7 +20,7 @@ from solver.blocks import BLOCK, Block, assemble, build_scheme
 from solver.checks import number
 from solver.errors import ModelError
 from solver.grid import Grid
-from solver.halfline import balance_rows, solve_block
+from solver.halfline import balance_rows
 from solver.model import Model
 from solver.shifted_side import Side, sweep
 
@@ -111,8 +111,7 @@ def resolvent(model: Model, grid: Grid, shift: float, order: int = 8, log_weight
 def _middle(block: Block, left: Side, right: Side, sigma: float, anchor: int) -> Array:
     """The block that both sides meet in: (f, s_left, s_right) to (x, message to the left, message to the right).
 
-    The two reflections see each other through the block. At σ = 0 the last balance of flow, which is empty, makes room
-    for x = 0 at `anchor`.
+    The two reflections see each other through the block.
     """
     n, p, q = block.a.shape[0], block.v.shape[0], block.v_back.shape[0]
     past = left.reflection * block.t_back  # a message to the left that passes the block and comes back
@@ -127,18 +126,28 @@ def _middle(block: Block, left: Side, right: Side, sigma: float, anchor: int) ->
     to_left[:, :n] += block.v_back
     to_right[:, :n] += block.v
     incoming = block.u @ arrivals + block.u_back @ others
-    matrix = -(block.a + incoming[:, :n])
-    if sigma > 0:
-        outflow = sigma * (1 + left.held @ to_left[:, :n] + right.held @ to_right[:, :n])
-        inverse = solve_block(matrix, np.eye(n), outflow)
-    else:
-        rows, balances = balance_rows(matrix, np.zeros(n)), np.tril(np.ones((n, n)))
-        rows[-1], balances[-1] = 0.0, 0.0
-        rows[-1, anchor] = 1.0
-        size = np.abs(rows).max(axis=1, keepdims=True)
-        inverse = np.linalg.solve(rows / size, balances / size)
+    outflow = sigma * (1 + left.held @ to_left[:, :n] + right.held @ to_right[:, :n])
+    inverse = _inverse(-(block.a + incoming[:, :n]), outflow, anchor)
     solution = np.concatenate([inverse, inverse @ incoming[:, n:]], axis=1)
     messages = [to[:, :n] @ solution for to in (to_left, to_right)]
     for message, to in zip(messages, (to_left, to_right), strict=True):
         message[:, n:] += to[:, n:]
     return np.concatenate([solution, *messages])
+
+
+def _inverse(matrix: Array, outflow: Array, anchor: int) -> Array:
+    """Inverse of a block that nothing leaves but its `outflow`; x = 0 at the anchor where there is none.
+
+    The balances of flow are summed from both ends towards the anchor, where most mass is: a balance summed from the far
+    end would find the little that flows into a tail as the difference of all that is lost and all that is sent.
+    """
+    n = outflow.size
+    rows, sums = np.empty((n, n)), np.tri(n)
+    rows[:anchor] = balance_rows(matrix, outflow)[:anchor]
+    rows[anchor + 1 :] = balance_rows(matrix[::-1, ::-1], outflow[::-1])[: n - 1 - anchor][::-1, ::-1]
+    sums[anchor + 1 :] = np.tri(n)[: n - 1 - anchor][::-1, ::-1]
+    rows[anchor], sums[anchor] = outflow, 1.0
+    if not outflow.any():
+        rows[anchor, anchor], sums[anchor] = 1.0, 0.0
+    size = np.abs(rows).max(axis=1, keepdims=True)
+    return np.linalg.solve(rows / size, sums / size)

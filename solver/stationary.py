@@ -15,14 +15,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solver import dense, eigen, untempered
+from solver import dense, eigen, power_domain, untempered
 from solver.checks import choice, number
 from solver.confinement import require_confinement
-from solver.density import ErrorEstimate, Level, StationaryDensity
+from solver.density import ErrorEstimate, StationaryDensity
 from solver.discretisation import BODY, FLAT, Domain, first_domain, first_spacing
 from solver.errors import ModelError, NotConvergedError
 from solver.grid import Grid
-from solver.levels import NOTHING, UNKNOWN, Disagreement, History, Method, Solve, disagreement, solve
+from solver.history import History
+from solver.levels import Disagreement, Method, disagreement, solve
 from solver.model import Model
 
 Progress = Callable[[int, int, float], None]
@@ -40,13 +41,6 @@ _EDGE_SHARE = 0.1
 _WIDER = 1.5
 _DEEPER = 1e-4
 _WIDENINGS = 20
-# Nodes that the finest level takes for each one of a domain twice as wide on the first level: three levels at least.
-_LEVELS_NODES = 2
-# The edges of tails of powers may cost this much of rtol: nodes are dear there. A domain twice as wide, or half the
-# spacing, helps if it lowers their cost to this fraction (1/s², the usual rate of a tail, a quarter).
-_POWER_SHARE = 0.3
-_HELPS = 0.3
-_SLOWLY = 0.7
 # The domain is placed on a level up to this much finer than the first, where that one does not resolve its far tails.
 _FINER = 8
 # A fixed grid is compared with itself coarsened so many times, which is what an observed order takes.
@@ -88,7 +82,7 @@ def solve_stationary(
         return run.fixed(grid)
     if method != "elimination":
         raise ModelError(f"method = {method!r}: a reference needs a grid, pass grid=Grid(left, right, nodes, 'stop')")
-    domain = first_domain(model, rtol)
+    domain = (power_domain.first if untempered.is_untempered(model) else first_domain)(model, rtol)
     spacing = first_spacing(model, domain, rtol, order)
     try:
         return run.refine(*run.settle(domain, spacing, rtol), spacing, rtol)
@@ -122,7 +116,7 @@ class _Run:
         if all(domain.settled):
             return domain, flat
         if untempered.is_untempered(self.model):
-            return self._settle_powers(domain, spacing, rtol)
+            return power_domain.settled(self.method, self.model, domain, spacing, rtol, self.order, self.max_nodes)
         mass, finest = BODY * rtol, spacing / _FINER
         for _ in range(_WIDENINGS):
             self._affordable(domain, spacing)
@@ -145,35 +139,6 @@ class _Run:
             f"{self.max_nodes} nodes at h = {spacing:g}: the drift approaches its limit, or the density falls, very "
             "slowly. Allow more nodes, or a larger rtol"
         )
-
-    def _settle_powers(self, domain: Domain, spacing: float, rtol: float) -> tuple[Domain, Disagreement]:
-        """Place the edges beyond which the density is continued by powers: where twice as far makes no difference.
-
-        The difference is taken over all ζ, and counted twice: where it falls slowest (as 1/s), what the wider domain
-        still misses is as much again. Where a wider domain does not help the spacing is what limits: waves at the
-        scale of the grid, ρ̂(π/h), fall more slowly than the tail. When nodes run out the best domain is returned.
-        """
-        best, halved, enough = (domain, UNKNOWN), False, _HELPS
-        before = coarser = np.inf
-        for _ in range(2 * _WIDENINGS):
-            wide = domain.scaled(2.0)
-            if _LEVELS_NODES * (wide.right - wide.left) / spacing > self.max_nodes:
-                break
-            outer = solve(self.method, self.model, wide.grid(spacing), self.order)
-            narrow = domain if outer is None else domain.cut(*outer.limits(BODY * rtol))
-            inner = solve(self.method, self.model, narrow.grid(spacing), self.order)
-            resolved = outer is not None and inner is not None and outer.positive and inner.positive
-            change = disagreement(outer, inner).times(2.0) if outer and inner and resolved else UNKNOWN
-            best = min(best, (narrow, change), key=lambda pair: pair[1].body)
-            if change.body <= _POWER_SHARE * rtol:
-                break
-            if resolved and (halved or change.body <= enough * before):
-                if halved and change.body > _SLOWLY * coarser:  # it was the domain after all, and its tail is slow
-                    spacing, enough = 2 * spacing, _SLOWLY
-                domain, before, halved = wide, change.body, False
-            else:
-                spacing, coarser, halved = spacing / 2, change.body, True
-        return best
 
     def trimmed(self, domain: Domain, spacing: float, rtol: float) -> Domain:
         """The domain cut to what carries mass, its plateaus given up where they lie deeper."""
@@ -206,11 +171,10 @@ class _Run:
                     return best
                 if edges.body > rtol and history.error.largest <= 2 * edges.body:
                     reason = (
-                        f"beyond [{grid.left:g}, {grid.right:g}] the density is continued by powers of the depth, which "
-                        f"untempered jumps reach slowly here, and max_nodes = {self.max_nodes} allows no wider domain; "
-                        "allow more nodes"
+                        f"beyond [{grid.left:g}, {grid.right:g}] the density is continued by powers of the depth, to "
+                        f"{edges.body:.0e} only, and max_nodes = {self.max_nodes} allows no wider domain; allow more nodes"
                     )
-                if history.rounding > rtol and best.error_estimate < np.inf or history.stalled:
+                if (history.rounding > rtol and best.error_estimate < np.inf) or history.stalled:
                     reason = (
                         "rounding limits this model: its noise is strong against its drift at the spacing it needs; "
                         f"expect no better than {best.error_estimate:.0e}"
@@ -234,7 +198,7 @@ class _Run:
 
     def fixed(self, grid: Grid) -> StationaryDensity:
         """Solve on the given grid, and on coarser ones for the estimate."""
-        history = History(self.model, self.order, self._doubt(grid))
+        history = History(self.model, self.order, power_domain.doubt(self.method, self.model, grid, self.order))
         for k in range(_COARSER, -1, -1):
             nodes = (grid.nodes - 1) // 2**k + 1
             if k == 0 or nodes > 2 * self.order:
@@ -243,16 +207,6 @@ class _Run:
             raise NotConvergedError(f"the grid (h = {grid.spacing:g} in [{grid.left:g}, {grid.right:g}]) does not resolve the density: some entries "
                 "are negative or not finite; take more nodes or leave out deep tails")
         return self._density(history, self.model.drift.assumed)
-
-    def _doubt(self, grid: Grid) -> Disagreement:
-        """What continuing by powers beyond the open edges of a fixed grid costs at most: as much as on half of it."""
-        if not untempered.is_untempered(self.model) or "open" not in grid.edges:
-            return NOTHING
-        cut = [grid.nodes // 4 if edge == "open" else 0 for edge in grid.edges]
-        left, right = grid.zeta[cut[0]], grid.zeta[grid.nodes - 1 - cut[1]]
-        half = Grid(float(left), float(right), grid.nodes - sum(cut), grid.edges)
-        outer, inner = (solve(self.method, self.model, one, self.order) for one in (grid, half))
-        return UNKNOWN if outer is None or inner is None else disagreement(outer, inner)
 
     def _step(self, history: History, grid: Grid, optional: bool = False) -> None:
         if self.progress is not None:

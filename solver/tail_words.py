@@ -37,7 +37,7 @@ def tail_law(tail: TailForm, variable: str) -> str:
         factors.append(f"{depth}^{power:.4g}")
     if tail.log_power:
         factors.append(f"(ln {depth})^{tail.log_power}")
-    return " ".join(factors) + (" / |F|" if tail.over_drift else "")
+    return (" ".join(factors) or "1") + (" / |F|" if tail.over_drift else "")
 
 
 def all_laws(tail: TailForm) -> str:

@@ -3,10 +3,10 @@
 Beyond an edge |F| ≈ κ s^p, and single jumps from the body make ρ ≈ (η_J c/(α κ)) s^{-α-p}. The tail's own jumps and
 its diffusion add further powers; put Σ_j a_j s^{-q_j} into 0 = -(Fρ)' + η_G ρ'' + J*ρ and collect,
 
-    κ (p - q') a' = -η_J c G(q) a      with q' = q + α + p - 1,      κ (p - q') a' = -η_G q (q+1) a    with q' = q + p + 1
+    κ (p - q') a' = -η_J c G(q) a,   q' = q + α + p - 1,          κ (p - q') a' = -η_G q (q+1) a,   q' = q + p + 1
 
 where G(q) is the jump integral of s^{-q}, over the same half-line or the opposite one. Moments of the body and the
-lower terms of the drift add 1/s and 1/s² relative to the first power; their coefficients are read from a first solution.
+lower terms of the drift add 1/s, 1/s² … relative to the first power; their coefficients are read from a solution.
 The shape's size is what mass conservation at the edge demands (`halfline.ShapedLine`).
 
 The catch: the series is asymptotic. For a drift that saturates its terms fall as s^{-(α-1)} only, slowly for α near 1;
@@ -46,10 +46,14 @@ _READ = (1.0, 2.0, 3.0)
 _FOLLOWED = 1.99
 # Depths from which they are read, relative to the edge: deep enough to see the tail, off what the edge itself bends.
 _SHALLOW, _DEEP = 0.25, 0.9
+_POINTS = 300
 # Theory's terms smaller than this, relative to the first at depth 1, are rounding of sines that vanish.
 _ROUNDING = 1e-14
-# At whole powers q the jump integral of a one-sided tail diverges (a logarithm appears); the series ends before.
-_RESONANT = 1e-6
+# At whole powers q the jump integral of a one-sided tail diverges: a logarithm appears, written as the difference of
+# two powers so far apart. It is right to their distance times a few logarithms, and costs 1e-16 over it of accuracy.
+_RESONANT, _MOVED = 1e-6, 1e-5
+# Terms closer than this are judged together.
+_TOGETHER = 0.01
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,7 @@ def expansions(model: Model) -> tuple[Terms, Terms]:
     laws = (growth(model.drift, -1), growth(model.drift, 1))
     first = [alpha + law.power for law in laws]
     found: tuple[Terms, Terms] = ([], [])
+    depth = max(1.0, tail_scale(model))
     waiting = [(alpha + law.power, strength / (alpha * law.size), k) for k, law in enumerate(laws) if law.bounded]
     while waiting:
         waiting.sort()
@@ -153,37 +158,34 @@ def expansions(model: Model) -> tuple[Terms, Terms]:
         for side in range(2):
             if abs(now[side]) > _ROUNDING and q - first[side] <= _FOLLOWED:
                 found[side].append((q, now[side]))
-        jumps = _jumps_from(q, now, alpha)
+        jumps, logarithm = _jumps_from(q, now, alpha)
         for side, law in enumerate(laws):
             if not law.bounded:
                 continue
             ahead = q + alpha + law.power - 1
             if ahead - first[side] <= _FOLLOWED:
-                if jumps is None:  # a logarithm: nothing beyond is known
-                    return _before(found, first, ahead - first[side])
-                waiting.append((ahead, strength * jumps[side] / (law.size * (ahead - law.power)), side))
+                size = strength * jumps[side] / (law.size * (ahead - law.power))
+                waiting.append((ahead + logarithm, size, side))
+                if logarithm:
+                    waiting.append((ahead, -size * depth**-logarithm, side))
             ahead = q + law.power + 1
             if model.diffusion > 0 and ahead - first[side] <= _FOLLOWED and now[side] != 0:
-                waiting.append((ahead, model.diffusion * q * (q + 1) * now[side] / (law.size * (ahead - law.power)), side))
+                spread = model.diffusion * q * (q + 1) * now[side]
+                waiting.append((ahead, spread / (law.size * (ahead - law.power)), side))
     return found
 
 
-def _jumps_from(q: float, tails: list[float], alpha: float) -> tuple[float, float] | None:
-    """Σ G a on either side from the tails a s^{-q} of both; None where that diverges."""
+def _jumps_from(q: float, tails: list[float], alpha: float) -> tuple[tuple[float, float], float]:
+    """Σ G a on either side from the tails a s^{-q} of both, and by how much q was moved because that diverges."""
+    moved = 0.0
     if abs(np.sin(np.pi * q)) < _RESONANT:
-        if round(q) % 2 or not np.isclose(tails[0], tails[1], rtol=1e-9):
-            return None
-        # symmetric tails at an even power: the limit, by a central difference across the removable singularity
-        near = [sum(jump_integral(q + step, alpha)) for step in (-1e-4, 1e-4)]
-        return 0.5 * tails[0] * sum(near), 0.5 * tails[0] * sum(near)
-    own, opposite = jump_integral(q, alpha)
-    return own * tails[0] + opposite * tails[1], own * tails[1] + opposite * tails[0]
-
-
-def _before(found: tuple[Terms, Terms], first: list[float], relative: float) -> tuple[Terms, Terms]:
-    """Only the terms of an order, relative to the first, below `relative`."""
-    left, right = ([term for term in side if term[0] - q < relative - 1e-9] for side, q in zip(found, first, strict=True))
-    return left, right
+        if round(q) % 2 == 0 and np.isclose(tails[0], tails[1], rtol=1e-9):
+            # the limit, by a central difference across the removable singularity
+            near = sum(sum(jump_integral(q + step, alpha)) for step in (-1e-4, 1e-4))
+            return (0.5 * tails[0] * near, 0.5 * tails[1] * near), moved
+        moved = _MOVED
+    own, opposite = jump_integral(q + moved, alpha)
+    return (own * tails[0] + opposite * tails[1], own * tails[1] + opposite * tails[0]), moved
 
 
 def _shape(model: Model, grid: Grid, terms: Terms, side: int) -> PowerTail:
@@ -193,11 +195,14 @@ def _shape(model: Model, grid: Grid, terms: Terms, side: int) -> PowerTail:
     if not terms:
         raise ModelError(f"edges: the {word} edge must be 'stop', the drift outgrows every power of ζ there")
     if edge <= 0:
-        raise ModelError(f"grid: its {word} edge lies {-edge:g} short of the middle of the drift's zeros; move it outwards")
+        raise ModelError(f"grid: its {word} edge lies inside the drift's zeros (by {-edge:g}); move it outwards")
     powers, sizes = np.array([q for q, _ in terms]), np.array([a for _, a in terms])
     relative = sizes / sizes[0] * edge ** (powers[0] - powers)
-    falling = np.concatenate([[True], np.abs(relative[1:]) < np.abs(relative[:-1])])
-    kept = relative.size if falling.all() else int(np.argmin(falling))
+    order = np.floor((powers - powers[0]) / _TOGETHER + 0.5)
+    sums = np.abs([relative[order == k].sum() for k in np.unique(order)])
+    falling = np.concatenate([[True], sums[1:] < sums[:-1]])
+    last = np.unique(order)[sums.size - 1 if falling.all() else int(np.argmin(falling)) - 1]
+    kept = int(np.sum(order <= last))
     coefficients = relative[:kept] / relative[:kept].sum()
     return PowerTail(coefficients, powers[:kept], edge / grid.spacing, 0.0, grid.spacing)
 
@@ -207,7 +212,8 @@ def _read(null: NullVector, shape: PowerTail, size: float, side: int) -> PowerTa
 
     `size` is a of the first power a s^{-q}, which theory gives: what is read is added to it and cannot change it.
     """
-    inwards = np.arange(int((1 - _DEEP) * shape.start), int((1 - _SHALLOW) * shape.start), max(1, int(shape.start / 400)))
+    nearest, farthest = (int((1 - share) * shape.start) for share in (_DEEP, _SHALLOW))
+    inwards = np.arange(nearest, farthest, max(1, (farthest - nearest) // _POINTS))
     log_density = null.log_density if side == 0 else null.log_density[::-1]
     depth = 1 - inwards / shape.start
     edge = np.log(size) - shape.power * np.log(shape.start * shape.spacing)  # ln of the first power at the edge

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from solver import LogisticDrift, Model, NotConvergedError, StationaryDensity, solve_stationary
 from solver.discretisation import BODY
-from solver.grid import Grid
 from solver.elimination import null_vector
+from solver.grid import Grid
 from tests.random_models import core, pure_diffusion, rough, unbounded
 
 Array = NDArray[np.float64]

@@ -22,11 +22,12 @@ ORDER = [
     *("files", "config", "model", "presets"),
     *("exponent", "tail_form", "tail_words", "closed_form"),
     *("grid", "far_jumps", "generator"),
-    *("nullvector", "blocks", "residual", "halfline", "shifted", "elimination", "eigen", "dense"),
+    *("power_tail", "nullvector", "blocks", "residual", "halfline", "shifted", "elimination", "untempered"),
+    *("eigen", "dense"),
     *("interpolant", "cumulative", "distribution", "moments", "timescales", "envelope"),
     *("archive", "evidence", "density", "storage"),
-    *("confinement", "discretisation", "levels", "stationary"),
-    "crosscheck",
+    *("confinement", "discretisation", "levels", "power_domain", "stationary"),
+    *("power_check", "crosscheck"),
     *("samples", "report", "plots", "outputs", "terminal", "cli"),
 ]
 LONGEST = 260  # lines; a longer file explains two things
