@@ -57,7 +57,8 @@ def test_commands_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     from solver.cli import app
 
     # the reader stands in a clone: files the commands name are there
-    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    for folder in ("tests", "docs"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.chdir(tmp_path)
     for block in blocks(path, "toml"):
         name = re.match(r"#\s*(\S+\.toml)", block)
