@@ -88,6 +88,7 @@ def correlation_time(
 
     >>> from solver.drifts import LinearDrift
     >>> from solver.jumps import TemperedStableJumps
+    >>> from solver.model import Model
     >>> from solver.stationary import solve_stationary
     >>> density = solve_stationary(Model(LinearDrift(2.0), 0.1, TemperedStableJumps(0.3, 1.2, 2.0)))
     >>> round(float(correlation_time(density)), 9), round(float(correlation_time(density, np.square)), 9)

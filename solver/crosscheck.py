@@ -24,7 +24,7 @@ from solver.closed_form import ClosedForm, closed_form
 from solver.density import StationaryDensity
 from solver.moments import mean_drift, moment_exists
 from solver.nullvector import Continuation
-from solver.power_check import WITHIN, power_readings
+from solver.power_check import WITHIN, further_powers, power_readings
 from solver.power_tail import PowerTail
 from solver.tail_form import TailForm
 from solver.tail_words import power_of_depth
@@ -158,6 +158,8 @@ def _readings(density: StationaryDensity, tail: TailForm) -> list[Row]:
             "rounding": _rounding(density, origin - s),
             "reach of the jump law": _beyond_reach(density, law, s),
         }
+        if isinstance(side, PowerTail):  # several powers, of either sign: their change may vanish where they do not
+            parts["further powers of the depth"] = further_powers(density, 0.5 * s)
         return _row(source, value, tail, where, parts)
 
     rows = [_spectral(density, tail, side)] if isinstance(side, Continuation) else []

@@ -18,16 +18,14 @@ from numpy.typing import NDArray
 
 from solver.blocks import BLOCK, Block, Scheme, assemble, build_scheme
 from solver.grid import Grid
-from solver.halfline import HalfLine, ShapedLine, absorb, balance_rows, close_half_line, shaped_line
+from solver.halfline import HalfLine, ShapedLine, Shapes, absorb, balance_rows, half_lines
 from solver.model import Model
 from solver.nullvector import NullVector, Tail, normalised
-from solver.power_tail import PowerTail
 from solver.residual import residual
 
 Array = NDArray[np.float64]
-Shapes = tuple[PowerTail | None, PowerTail | None]
 
-# Far jumps are exact to at least so many nodes, and so many tempering lengths 1/λ: a body, where e^{λζ} > 1e-12, ends at
+# Far jumps are exact to at least so many nodes, and so many tempering lengths 1/λ: a body, e^{λζ} > 1e-12, ends at
 # 28 of them. The exponential sum grows by only 9 terms for each factor of ten.
 REACH = 1e6
 TEMPERED_REACH = 100.0
@@ -71,11 +69,11 @@ def null_vector(
     peak = _meeting_place(model, grid)
     split = _split(grid.nodes, peak)
     m = scheme.m
-    beyond = _half_lines(scheme, grid.edges, drift, shapes)
+    beyond = half_lines(scheme, grid.edges, drift, shapes)
     while reach < _FARTHEST and any(side is not None and side.doubt > 0 for side in beyond):
         reach *= _FARTHER
         scheme = build_scheme(model.jumps, model.diffusion, grid.spacing, order, reach)
-        beyond = _half_lines(scheme, grid.edges, drift, shapes)
+        beyond = half_lines(scheme, grid.edges, drift, shapes)
     left = _sweep(scheme, drift[: split[0] + 2 * m], beyond[0])
     right = _sweep(scheme.mirrored, -drift[split[1] :][::-1], beyond[1])
     stops = (grid.edges[0] == "stop" and not left.steps, grid.edges[1] == "stop" and not right.steps)
@@ -136,22 +134,6 @@ def _split(nodes: int, peak: int) -> tuple[int, int]:
     if nodes - start < BLOCK:  # the peak sits at the right end
         start = max(0, start - BLOCK)
     return start, nodes - max(0, nodes - start - BLOCK) // BLOCK * BLOCK
-
-
-def _half_lines(
-    scheme: Scheme, edges: tuple[str, str], drift: Array, shapes: Shapes
-) -> tuple[HalfLine | ShapedLine | None, HalfLine | ShapedLine | None]:
-    """The half-lines beyond open edges; one serves both where the drifts inwards are equal and constant."""
-
-    def half_line(side: Scheme, inwards: Array, shape: PowerTail | None) -> HalfLine | ShapedLine:
-        return close_half_line(side, float(inwards[0])) if shape is None else shaped_line(side, inwards, shape)
-
-    left, right = drift[: 2 * scheme.m], -drift[: -2 * scheme.m - 1 : -1]
-    first = half_line(scheme, left, shapes[0]) if edges[0] == "open" else None
-    if edges[1] == "stop":
-        return first, None
-    same = isinstance(first, HalfLine) and shapes[1] is None and left[0] == right[0] and scheme.right is scheme.left
-    return first, first if same else half_line(scheme.mirrored, right, shapes[1])
 
 
 def _sweep(scheme: Scheme, drift: Array, half_line: HalfLine | ShapedLine | None) -> Side:

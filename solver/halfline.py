@@ -24,6 +24,7 @@ from solver.nullvector import Continuation
 from solver.power_tail import PowerTail
 
 Array = NDArray[np.float64]
+Shapes = tuple[PowerTail | None, PowerTail | None]
 
 # 2^60 blocks: no half-line with a resolvable drift needs more than about 30 doublings.
 _DOUBLINGS = 60
@@ -210,3 +211,19 @@ def _decay(step: Array) -> float:
         x, y = step @ x, y @ step
         x, y = x / np.abs(x).max(), y / np.abs(y).max()
     return -float(np.log((y @ step @ x) / (y @ x)))
+
+
+def half_lines(
+    scheme: Scheme, edges: tuple[str, str], drift: Array, shapes: Shapes
+) -> tuple[HalfLine | ShapedLine | None, HalfLine | ShapedLine | None]:
+    """The half-lines beyond open edges; one serves both where the drifts inwards are equal and constant."""
+
+    def half_line(side: Scheme, inwards: Array, shape: PowerTail | None) -> HalfLine | ShapedLine:
+        return close_half_line(side, float(inwards[0])) if shape is None else shaped_line(side, inwards, shape)
+
+    left, right = drift[: 2 * scheme.m], -drift[: -2 * scheme.m - 1 : -1]
+    first = half_line(scheme, left, shapes[0]) if edges[0] == "open" else None
+    if edges[1] == "stop":
+        return first, None
+    same = isinstance(first, HalfLine) and shapes[1] is None and left[0] == right[0] and scheme.right is scheme.left
+    return first, first if same else half_line(scheme.mirrored, right, shapes[1])

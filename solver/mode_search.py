@@ -100,7 +100,7 @@ class Ladder:
             return zero + factor * _ALGEBRAIC * self.length
         reach = self.length
         while _fallen(self.model, self.anchor + sign * zero, sign * reach) < factor * _DEPTH:
-            reach *= 1.1
+            reach *= 1.2
         if edge.saturates:  # there the weight falls linearly
             reach = max(reach, factor * _WIDE / edge.weight)
         return zero + reach
@@ -169,7 +169,7 @@ def converged(ladder: Ladder, rtol: float, max_nodes: int) -> Converged:
             size += 1
         else:
             halvings, before = halvings + 1, largest
-    best = ladder.modes(halvings, size)
+    best = ladder.modes(halvings, size) if ladder.grid(halvings, size).nodes <= max_nodes else None
     rates = "none" if best is None else ", ".join(f"{rate:.6g}" for rate in best.rates.real) or "none"
     error = float(reached.max(initial=0.0))
     raise NotConvergedError(

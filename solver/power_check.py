@@ -38,6 +38,13 @@ class PowerReading:
     reason: str
 
 
+def further_powers(density: StationaryDensity, s: float) -> float:
+    """How much all powers but the first add to the slope -d ln ρ/ds at depth s."""
+    powers, sizes = (np.array(column) for column in zip(*expansions(density.model)[0], strict=True))
+    parts = sizes * s ** (powers[0] - powers)
+    return abs(float(parts @ powers / parts.sum()) - float(powers[0])) / s
+
+
 def power_readings(density: StationaryDensity) -> list[PowerReading]:
     """The local power -d ln ρ/d ln s and the ratio of ρ to the series, on the left."""
     origin, terms = middle(density.model.drift), expansions(density.model)[0]

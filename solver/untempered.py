@@ -15,7 +15,7 @@ what is left out is seen when the edge is moved, and only then.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ _FOLLOWED = 1.99
 # Depths from which they are read, relative to the edge: deep enough to see the tail, off what the edge itself bends.
 _SHALLOW, _DEEP = 0.25, 0.9
 _POINTS = 300
+# Times they are read: what they give rise to changes them little, by less than 1/s each time.
+_READINGS = 3
 # Theory's terms smaller than this, relative to the first at depth 1, are rounding of sines that vanish.
 _ROUNDING = 1e-14
 # At whole powers q the jump integral of a one-sided tail diverges: a logarithm appears, written as the difference of
@@ -117,13 +119,18 @@ def null_vector(model: Model, grid: Grid, order: int = 8) -> NullVector:
     """
     if not is_untempered(model) or "open" not in grid.edges:
         return elimination.null_vector(model, grid, order)
-    series = expansions(model)
-    shapes = tuple(_shape(model, grid, series[k], k) if grid.edges[k] == "open" else None for k in range(2))
+    known = expansions(model)
+    shapes = tuple(_shape(model, grid, known[k], k) if grid.edges[k] == "open" else None for k in range(2))
     first = elimination.null_vector(model, grid, order, reach=REACH, shapes=(shapes[0], shapes[1]))
     if not (first.sign > 0).all():
         return first
-    read = tuple(None if shape is None else _read(first, shape, series[k][0][1], k) for k, shape in enumerate(shapes))
-    return elimination.null_vector(model, grid, order, reach=REACH, shapes=(read[0], read[1]))
+    read: list[Terms] = [[], []]
+    for _ in range(_READINGS):
+        known = expansions(model, (read[0], read[1]))
+        shapes = tuple(None if shape is None else _shape(model, grid, known[k], k) for k, shape in enumerate(shapes))
+        read = [[] if shape is None else _read(first, shape, known[k][0][1], k) for k, shape in enumerate(shapes)]
+    whole = tuple(None if shape is None else _with(shape, read[k], known[k][0][1]) for k, shape in enumerate(shapes))
+    return elimination.null_vector(model, grid, order, reach=REACH, shapes=(whole[0], whole[1]))
 
 
 def jump_integral(power: float, stability: float) -> tuple[float, float]:
@@ -133,31 +140,37 @@ def jump_integral(power: float, stability: float) -> tuple[float, float]:
     and 1. Both are infinite at whole q; their sum, for two equal tails, is finite at even q.
 
     >>> own, opposite = jump_integral(0.5, 0.5)
-    >>> print(f"{own + opposite:.9f}")  # -cot(πα/4) … of |s|^{-1/2}: the symbol's own constant
-    -1.198140235
+    >>> print(f"{opposite:.9f}")  # ∫_0^∞ y^{-1/2} (1+y)^{-3/2} dy
+    2.000000000
     """
     own = -np.sin(np.pi * (power + stability / 2)) / np.sin(np.pi * stability / 2)
     size = np.pi * gamma(power + stability) / (gamma(1 + stability) * gamma(power) * np.sin(np.pi * power))
     return float(size * own), float(size)
 
 
-def expansions(model: Model) -> tuple[Terms, Terms]:
-    """The powers that theory gives on the left and on the right, (q, a) with q ascending, for mass 1 in the body."""
+def expansions(model: Model, read: tuple[Terms, Terms] = ([], [])) -> tuple[Terms, Terms]:
+    """The powers that theory gives on the left and on the right, (q, a) with q ascending, for mass 1 in the body.
+
+    `read` are terms from elsewhere: what they give rise to is included, they are not.
+    """
     assert model.jumps is not None
     alpha, strength = model.jumps.stability, model.jumps.strength
     laws = (growth(model.drift, -1), growth(model.drift, 1))
     first = [alpha + law.power for law in laws]
     found: tuple[Terms, Terms] = ([], [])
     depth = max(1.0, tail_scale(model))
-    waiting = [(alpha + law.power, strength / (alpha * law.size), k) for k, law in enumerate(laws) if law.bounded]
+    given = [(q, a, side) for side in range(2) for q, a in read[side]]
+    waiting = list(given)
+    waiting += [(alpha + law.power, strength / (alpha * law.size), k) for k, law in enumerate(laws) if law.bounded]
     while waiting:
         waiting.sort()
         q = waiting[0][0]
         now = [sum(a for r, a, k in waiting if k == side and abs(r - q) < 1e-9) for side in range(2)]
         waiting = [term for term in waiting if abs(term[0] - q) >= 1e-9]
         for side in range(2):
-            if abs(now[side]) > _ROUNDING and q - first[side] <= _FOLLOWED:
-                found[side].append((q, now[side]))
+            own = now[side] - sum(a for r, a, k in given if k == side and abs(r - q) < 1e-9)
+            if abs(own) > _ROUNDING and q - first[side] <= _FOLLOWED:
+                found[side].append((q, own))
         jumps, logarithm = _jumps_from(q, now, alpha)
         for side, law in enumerate(laws):
             if not law.bounded:
@@ -180,16 +193,19 @@ def _jumps_from(q: float, tails: list[float], alpha: float) -> tuple[tuple[float
     moved = 0.0
     if abs(np.sin(np.pi * q)) < _RESONANT:
         if round(q) % 2 == 0 and np.isclose(tails[0], tails[1], rtol=1e-9):
-            # the limit, by a central difference across the removable singularity
-            near = sum(sum(jump_integral(q + step, alpha)) for step in (-1e-4, 1e-4))
-            return (0.5 * tails[0] * near, 0.5 * tails[1] * near), moved
+            # the limit of own + opposite at even q, by de l'Hôpital: sin π(q+α/2)/sin(πα/2) leaves -cot(πα/2)
+            both = -np.pi * gamma(q + alpha) / (gamma(1 + alpha) * gamma(q) * np.tan(np.pi * alpha / 2))
+            return (float(both * tails[0]), float(both * tails[1])), moved
         moved = _MOVED
     own, opposite = jump_integral(q + moved, alpha)
     return (own * tails[0] + opposite * tails[1], own * tails[1] + opposite * tails[0]), moved
 
 
 def _shape(model: Model, grid: Grid, terms: Terms, side: int) -> PowerTail:
-    """The tail of these terms from the edge on, 1 there; terms are given up from the first that does not fall."""
+    """The tail of these terms from the edge on, 1 there.
+
+    Terms are given up from the first that is larger than the two before it (some are small by themselves).
+    """
     word = ("left", "right")[side]
     edge = middle(model.drift) - grid.left if side == 0 else grid.right - middle(model.drift)
     if not terms:
@@ -200,15 +216,16 @@ def _shape(model: Model, grid: Grid, terms: Terms, side: int) -> PowerTail:
     relative = sizes / sizes[0] * edge ** (powers[0] - powers)
     order = np.floor((powers - powers[0]) / _TOGETHER + 0.5)
     sums = np.abs([relative[order == k].sum() for k in np.unique(order)])
-    falling = np.concatenate([[True], sums[1:] < sums[:-1]])
+    before = np.maximum(sums[:-1], np.append(sums[0], sums[:-2]) if sums.size > 1 else sums[:-1])
+    falling = np.concatenate([[True], sums[1:] < before])
     last = np.unique(order)[sums.size - 1 if falling.all() else int(np.argmin(falling)) - 1]
     kept = int(np.sum(order <= last))
     coefficients = relative[:kept] / relative[:kept].sum()
     return PowerTail(coefficients, powers[:kept], edge / grid.spacing, 0.0, grid.spacing)
 
 
-def _read(null: NullVector, shape: PowerTail, size: float, side: int) -> PowerTail:
-    """The shape with whole powers of 1/s added, as the solution shows them between two depths inside the edge.
+def _read(null: NullVector, shape: PowerTail, size: float, side: int) -> Terms:
+    """Whole powers of 1/s relative to the first, as the solution shows them between two depths inside the edge.
 
     `size` is a of the first power a s^{-q}, which theory gives: what is read is added to it and cannot change it.
     """
@@ -222,9 +239,15 @@ def _read(null: NullVector, shape: PowerTail, size: float, side: int) -> PowerTa
     missing = np.exp(log_density[inwards] - edge + shape.power * np.log(depth)) - known
     columns = np.stack([depth**-e for e in _READ], axis=1)
     read = np.linalg.lstsq(columns / known[:, None], missing / known, rcond=None)[0]
-    powers = np.concatenate([shape.powers, shape.power + np.array(_READ)])
-    coefficients = np.concatenate([relative, read])
+    unit = shape.start * shape.spacing
+    return [(shape.power + e, size * a * unit**e) for e, a in zip(_READ, map(float, read), strict=True)]
+
+
+def _with(shape: PowerTail, terms: Terms, size: float) -> PowerTail:
+    """The shape with more terms; `size` is a of its first power."""
+    powers, sizes = np.array([q for q, _ in terms]), np.array([a for _, a in terms])
+    relative = sizes / size * (shape.start * shape.spacing) ** (shape.power - powers)
+    powers = np.concatenate([shape.powers, powers])
+    coefficients = np.concatenate([shape.coefficients / shape.coefficients[0], relative])
     ascending = np.argsort(powers)
-    return PowerTail(
-        coefficients[ascending] / coefficients.sum(), powers[ascending], shape.start, 0.0, shape.spacing
-    )
+    return replace(shape, coefficients=coefficients[ascending] / coefficients.sum(), powers=powers[ascending])

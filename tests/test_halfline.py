@@ -224,7 +224,7 @@ def test_checks_see_a_reflection_that_is_off(monkeypatch: pytest.MonkeyPatch) ->
 
     _, good = solve(20)
     assert good.residual < 1e-14 and good.column_defect < 1e-14  # measured 1.7e-15, 3e-16
-    monkeypatch.setattr(elimination, "close_half_line", off)
+    monkeypatch.setattr(halfline, "close_half_line", off)
     _, bad = solve(20)
     assert np.abs(bad.log_density - good.log_density).max() > 1e-8  # measured 8e-8
     assert bad.residual > 1e-9  # measured 2.3e-8
@@ -238,10 +238,10 @@ def test_checks_see_a_fixed_point_reached_too_early(monkeypatch: pytest.MonkeyPa
     def early(scheme: Scheme, drift: float) -> HalfLine:
         block = assemble(scheme, np.full(BLOCK + 2 * scheme.m, drift))
         response, step, reflection = absorb(block, np.zeros((block.v.shape[0], block.v.shape[0])))
-        return HalfLine(reflection, response, step, 1.0, 0.0)
+        return HalfLine(reflection, response, step, 1.0, 0.0, 0.0)
 
     _, good = solve(3)
-    monkeypatch.setattr(elimination, "close_half_line", early)
+    monkeypatch.setattr(halfline, "close_half_line", early)
     _, bad = solve(3)
     assert np.abs(bad.log_density - good.log_density).max() > 1e-5  # measured 5.6e-5
     assert bad.residual > 1e-9 and bad.column_defect > 1e-9  # measured 4.8e-9, 2.2e-8

@@ -1,4 +1,4 @@
-"""The resolvent by block elimination: against dense algebra, against the null vector, and at shifts dense algebra cannot."""
+"""The resolvent by block elimination: against dense algebra, the null vector, and exact sums at shifts of any size."""
 
 from __future__ import annotations
 
