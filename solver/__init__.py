@@ -11,6 +11,7 @@ so that nobody who draws nothing waits for matplotlib.
 """
 
 from solver.closed_form import ClosedForm, closed_form
+from solver.correlation import CorrelationTime
 from solver.crosscheck import CrossCheck, cross_check
 from solver.density import StationaryDensity
 from solver.drifts import (
@@ -29,6 +30,7 @@ from solver.generator import Generator, build_generator
 from solver.grid import Grid
 from solver.jumps import TemperedStableJumps
 from solver.model import Model
+from solver.modes import RelaxationModes, relaxation_modes
 from solver.presets import load_preset, preset_names
 from solver.samples import Samples, SamplesError, read_samples
 from solver.stationary import solve_stationary
@@ -41,6 +43,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CallableDrift",
     "ClosedForm",
+    "CorrelationTime",
     "CrossCheck",
     "Drift",
     "Envelope",
@@ -53,6 +56,7 @@ __all__ = [
     "ModelError",
     "NoStationaryDensityError",
     "NotConvergedError",
+    "RelaxationModes",
     "Samples",
     "SamplesError",
     "StationaryDensity",
@@ -70,6 +74,7 @@ __all__ = [
     "phase",
     "preset_names",
     "read_samples",
+    "relaxation_modes",
     "solve_stationary",
     "spectral_exponent",
     "threshold_intensity",

@@ -46,14 +46,6 @@ class Kind(StrEnum):
     zeta = "zeta"
 
 
-class Method(StrEnum):
-    """The three ways to the null vector."""
-
-    elimination = "elimination"
-    eigs = "eigs"
-    dense = "dense"
-
-
 def main() -> None:
     """Entry point of the command `zetafp`."""
     for stream in (sys.stdout, sys.stderr):
@@ -71,9 +63,7 @@ def show_version(wanted: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=show_version, help="Show the version.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", callback=show_version, help="Show the version.")] = False,
 ) -> None:
     """Stationary laws of log decay rates under drift, diffusion and tempered stable jumps."""
 
@@ -81,19 +71,14 @@ def root(
 @app.command()
 @with_statuses
 def solve(
-    source: Annotated[
-        str, typer.Argument(metavar="PRESET|FILE", help="A preset or a model file (TOML).")
-    ] = "broad",
+    source: Annotated[str, typer.Argument(metavar="PRESET|FILE", help="A preset or a model file (TOML).")] = "broad",
     list_presets: Annotated[bool, typer.Option("--list", help="List the presets and stop.")] = False,
     out: Annotated[Path | None, typer.Option(help="Directory for tables, model, summary and figure.")] = None,
     rtol: Annotated[float, typer.Option(help="Wanted accuracy of ln ρ.")] = 1e-8,
     order: Annotated[int, typer.Option(help="Order of the scheme: 2, 4, 6 or 8.")] = 8,
-    method: Annotated[Method, typer.Option(help="Way to the null vector.")] = Method.elimination,
     samples: Annotated[Path | None, typer.Option(help="Measured spectrum: .npy, .csv or .txt.")] = None,
     kind: Annotated[Kind, typer.Option(help="What the samples are.")] = Kind.tau,
-    plot: Annotated[
-        bool, typer.Option("--plot/--no-plot", help="Draw figure.png into the directory.")
-    ] = True,
+    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw figure.png into the directory.")] = True,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON instead of text.")] = False,
 ) -> None:
     """Solve for the stationary density of a model and check it against the closed form."""
@@ -108,7 +93,7 @@ def solve(
     failure: NotConvergedError | None = None
     try:
         with progress_on_stderr() as progress:
-            density = solve_stationary(model, rtol=rtol, order=order, method=method.value, progress=progress)
+            density = solve_stationary(model, rtol=rtol, order=order, progress=progress)
     except NotConvergedError as problem:
         if problem.density is None:
             raise

@@ -178,4 +178,3 @@ class LowerMass:
             low[outside], high[outside] = inner.left - depth, inner.left
             guess[outside] = inner.left - fall
         return low, high, guess
-

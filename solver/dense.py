@@ -54,9 +54,7 @@ def null_vector(model: Model, grid: Grid, order: int = ORDER) -> NullVector:
     if order != ORDER:
         raise ModelError(f"order = {order!r}: the dense method is subtraction-free at order {ORDER} only")
     if grid.nodes > MOST_NODES:
-        raise ModelError(
-            f"nodes = {grid.nodes}: the dense method takes at most {MOST_NODES}; use method elimination"
-        )
+        raise ModelError(f"nodes = {grid.nodes}: the dense method takes at most {MOST_NODES}; use method elimination")
     generator = build_generator(model, grid, ORDER)
     _check_spacing(generator)
     distance = np.abs(np.arange(grid.nodes) - generator.centre)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from solver.archive import write_archive
+from solver.correlation import CorrelationTime, Observable, correlation_time, identity
 from solver.distribution import Distribution, elementwise, log_probability
 from solver.envelope import Envelope, envelope
 from solver.evidence import ErrorEstimate, Level
@@ -89,9 +90,7 @@ class StationaryDensity:
     def distribution(self) -> Distribution:
         """The law of ζ in logarithms."""
         null = self.null
-        return Distribution(
-            Interpolant(self.grid.left, self.grid.spacing, null.log_density, null.left, null.right)
-        )
+        return Distribution(Interpolant(self.grid.left, self.grid.spacing, null.log_density, null.left, null.right))
 
     @property
     def zeta(self) -> Array:
@@ -208,6 +207,10 @@ class StationaryDensity:
     def envelope(self, lags: ArrayLike | None = None, *, log_lags: ArrayLike | None = None) -> Envelope:
         """f(ℓ) = ∫ exp(-ℓ e^ζ) ρ dζ at `lags` or at e^{log_lags}."""
         return envelope(self.distribution, lags, log_lags=log_lags)
+
+    def correlation_time(self, observable: Observable = identity) -> CorrelationTime:
+        """∫_0^∞ C(t)/C(0) dt of an observable of ζ in the stationary state, from one linear solve (docs/modes.md)."""
+        return correlation_time(self, observable)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to exactly `path` (.npz, no pickle), whole or not at all; `load` reads it back.

@@ -79,8 +79,8 @@ class Domain:
         """The domain cut to [left, right], which leaves the sides that are cut unsettled."""
         settled = (self.settled[0] and self.left >= left, self.settled[1] and self.right <= right)
         note = tuple(
-            f"drift taken as its limit beyond the {side} edge, which lies beyond the body of the density but before the "
-            "drift is constant"
+            f"drift taken as its limit beyond the {side} edge, which lies beyond the body of the density but before "
+            "the drift is constant"
             for side, before, after in zip(("left", "right"), self.settled, settled, strict=True)
             if before and not after
         )
@@ -143,7 +143,9 @@ def _steepest_tail(model: Model, limit: float) -> float:
 
 def first_spacing(model: Model, domain: Domain, rtol: float, order: int) -> float:
     """The spacing of the coarsest level: `_FIRST` times the one at which a smooth model should reach `rtol`."""
-    spacing = _FIRST * _FINEST * min(model.drift.length_scale, _balance(model)) * (max(rtol, 1e-12) / 1e-8) ** (1 / order)
+    spacing = (
+        _FIRST * _FINEST * min(model.drift.length_scale, _balance(model)) * (max(rtol, 1e-12) / 1e-8) ** (1 / order)
+    )
     if model.jumps is not None and model.jumps.tempering > 0:
         spacing = min(spacing, _TEMPERED / model.jumps.tempering)
     if model.jumps is None:
@@ -202,7 +204,8 @@ def depth_reached(model: Model, start: float, side: int, depth: float) -> float:
         points = position + side * step * np.linspace(0, 1, 33)
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = -side * model.drift(points) / model.diffusion
-        slope = np.minimum(np.where(np.isnan(slope), 0.0, slope), cap)
+        # inwards from the outermost zero on; rounding may say otherwise at the zero itself
+        slope = np.minimum(np.maximum(np.where(np.isnan(slope), 0.0, slope), 0.0), cap)
         fallen += float(np.trapezoid(slope, dx=step / 32))
         position += side * step
         thinned = np.log(max(1.0, abs(float(model.drift(position))) / speed)) if speed > 0 else 0.0

@@ -150,7 +150,5 @@ def _resolved_slope(function: Function, left: float, right: float) -> float:
     rise = float(rises(a, b)[0])
     if rise > _LASTING * mean * (right - left):
         place = min(float(a), float(b), key=lambda end: len(repr(end)))  # 0.3, not 0.30000000000000004
-        raise ModelError(
-            f"function: jumps by {rise:.3g} at zeta = {place!r}; name every jump, breaks=({place!r},)"
-        )
+        raise ModelError(f"function: jumps by {rise:.3g} at zeta = {place!r}; name every jump, breaks=({place!r},)")
     return mean

@@ -24,6 +24,5 @@ __all__ = [
 ]
 
 DRIFTS: dict[str, type[Drift]] = {
-    form.kind: form
-    for form in (TanhDrift, LogisticDrift, ExponentialDrift, LinearDrift, TabulatedDrift, CallableDrift)
+    form.kind: form for form in (TanhDrift, LogisticDrift, ExponentialDrift, LinearDrift, TabulatedDrift, CallableDrift)
 }

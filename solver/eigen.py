@@ -101,9 +101,7 @@ class ShiftedInverse:
         """x with (A - σ)x = right_side, shape (N,); NotConvergedError if GMRES stalls."""
         b = np.asarray(right_side, dtype=float).ravel()
         preconditioner = LinearOperator(self._shifted.shape, matvec=self._band.solve, dtype=np.dtype(float))
-        x, failed = gmres(
-            self._shifted, b, rtol=self.tolerance, restart=RESTART, maxiter=CYCLES, M=preconditioner
-        )
+        x, failed = gmres(self._shifted, b, rtol=self.tolerance, restart=RESTART, maxiter=CYCLES, M=preconditioner)
         if failed:
             reached = float(np.linalg.norm(self._shifted.matvec(x) - b) / np.linalg.norm(b))
             raise NotConvergedError(

@@ -78,9 +78,7 @@ def null_vector(
     right = _sweep(scheme.mirrored, -drift[split[1] :][::-1], beyond[1])
     stops = (grid.edges[0] == "stop" and not left.steps, grid.edges[1] == "stop" and not right.steps)
     middle = assemble(scheme, drift[split[0] : split[1] + 2 * m], *stops)
-    density, outward_left, outward_right, defect = _middle(
-        middle, left.reflection, right.reflection, peak - split[0]
-    )
+    density, outward_left, outward_right, defect = _middle(middle, left.reflection, right.reflection, peak - split[0])
     log_l, sign_l, beyond_l, arriving_l = _outwards(left, outward_left, scheme)
     log_r, sign_r, beyond_r, arriving_r = _outwards(right, outward_right, scheme)
     log_c, sign_c = _log(density)
@@ -161,7 +159,9 @@ def _sweep(scheme: Scheme, drift: Array, half_line: HalfLine | ShapedLine | None
         block = assemble(scheme, drift[begin : begin + BLOCK + 2 * m], half_line is None and index == 0)
         response, message, updated = absorb(block, reflection)
         steps.append(Step(response, message, 1))
-        repeating = bool(flat[index]) and float(np.abs(updated - reflection).max()) <= _REPEATS * float(np.abs(updated).max())
+        repeating = bool(flat[index]) and float(np.abs(updated - reflection).max()) <= _REPEATS * float(
+            np.abs(updated).max()
+        )
         reflection = updated
     return Side(steps, reflection, half_line)
 
@@ -192,8 +192,8 @@ def _middle(block: Block, left: Array, right: Array, anchor: int) -> tuple[Array
     matrix = block.a + block.u @ from_left + block.u_back @ from_right
     defect = float(np.max(np.abs(matrix.sum(axis=0)) / np.abs(np.diag(matrix))))
     rows = balance_rows(-matrix, np.zeros(matrix.shape[0]))
-    # Nothing leaves the whole line: the empty last balance makes room for ρ = 1 at the peak (one entry; a full row, such
-    # as Σρ = 1, would cost the small entries their accuracy).
+    # Nothing leaves the whole line: the empty last balance makes room for ρ = 1 at the peak (one entry; a full row,
+    # such as Σρ = 1, would cost the small entries their accuracy).
     rows[-1] = 0.0
     rows[-1, anchor] = 1.0
     target = np.zeros(matrix.shape[0])

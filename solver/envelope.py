@@ -59,9 +59,7 @@ class Envelope:
         return np.exp(self.log_values)
 
 
-def envelope(
-    law: Distribution, lags: ArrayLike | None = None, *, log_lags: ArrayLike | None = None
-) -> Envelope:
+def envelope(law: Distribution, lags: ArrayLike | None = None, *, log_lags: ArrayLike | None = None) -> Envelope:
     """The envelope of the law of ζ at `lags` ≥ 0 or at e^{log_lags}; ValueError for a negative lag.
 
     >>> from solver.interpolant import Interpolant

@@ -62,8 +62,7 @@ def spectral_exponent(
     solve = np.broadcast_to(jumping & (eta_j > star) & ~at_threshold(eta_j, star), shape)
     if np.any(solve):
         k, g, j, t, c = (
-            np.broadcast_to(a, shape)[solve]
-            for a in (kappa, eta_g, eta_j, lam, convention_constant(alpha, convention))
+            np.broadcast_to(a, shape)[solve] for a in (kappa, eta_g, eta_j, lam, convention_constant(alpha, convention))
         )
         # One α for all stays a scalar: ψ is then three times faster.
         index = alpha.reshape(()) if alpha.size == 1 else np.broadcast_to(alpha, shape)[solve]
@@ -200,9 +199,7 @@ def _checked(
     plateau: ArrayLike, diffusion: ArrayLike, stability: ArrayLike, tempering: ArrayLike
 ) -> tuple[Array, Array, Array, Array]:
     """The four parameters as float arrays, each inside its range."""
-    kappa, eta_g, alpha, lam = (
-        np.asarray(a, dtype=float) for a in (plateau, diffusion, stability, tempering)
-    )
+    kappa, eta_g, alpha, lam = (np.asarray(a, dtype=float) for a in (plateau, diffusion, stability, tempering))
     require(kappa, ~np.isnan(kappa), "plateau", "[-inf, inf]")
     require(eta_g, (eta_g >= 0) & np.isfinite(eta_g), "diffusion", "[0, inf)")
     require(alpha, (alpha > 0) & (alpha < 2), "stability", "(0, 2)")

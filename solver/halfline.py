@@ -192,7 +192,7 @@ def _between(round_trip: Array, right_side: Array, landing: Array, escape: Array
     matrix is close to singular. What escapes is known as a sum of flows, so it takes the place of one equation:
     `landing` weighs the equations, `escape` is their weighted sum.
     """
-    matrix = np.eye(round_trip.shape[0]) - round_trip
+    matrix: Array = np.eye(round_trip.shape[0]) - round_trip
     rhs = right_side.copy()
     heaviest = int(np.argmax(np.abs(landing)))
     matrix[heaviest], rhs[heaviest] = escape, landing @ right_side
@@ -206,7 +206,8 @@ def _decay(step: Array) -> float:
     """-ln of the spectral radius, the eigenvalue refined with both its eigenvectors (error of second order)."""
     values, left, right = scipy.linalg.eig(step, left=True)
     top = int(np.argmax(np.abs(values)))
-    x, y = right[:, top].real, left[:, top].real
+    x: Array = right[:, top].real
+    y: Array = left[:, top].real
     for _ in range(2):
         x, y = step @ x, y @ step
         x, y = x / np.abs(x).max(), y / np.abs(y).max()

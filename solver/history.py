@@ -58,8 +58,8 @@ class History:
         """What else ln ρ may lose per unit of ζ beyond the body.
 
         At open edges: by rounding, by the finite reach of the jumps, and by taking F as its limit there (δβ ≤ β δκ/κ,
-        because Φ'(β) ≥ κ). At stop edges several times what two levels disagree about: the edge node itself carries what
-        would leave, and no level is right there.
+        because Φ'(β) ≥ κ). At stop edges several times what two levels disagree about: the edge node itself carries
+        what would leave, and no level is right there.
         """
         drift, grid, last = self.model.drift, latest.grid, self._differences[-1]
         slopes = []

@@ -204,7 +204,7 @@ class Interpolant:
         return near
 
     def on_powers(self, zeta: Array) -> list[tuple[NDArray[np.bool_], PowerTail, Array, float]]:
-        """Points a node or more beyond an edge with a tail of powers, which needs no nodes: which, tail, n, its sign."""
+        """Points a node or more beyond an edge with a tail of powers, which needs no nodes: which, tail, n, sign."""
         found = []
         for side, edge, sign in ((self.before, self.left, -1.0), (self.after, self.right, 1.0)):
             if isinstance(side, PowerTail):

@@ -54,9 +54,7 @@ def convention_constant(stability: ArrayLike, convention: str = "levy") -> Array
     return np.asarray(alpha * np.abs(alpha - 1) / (2 * gamma(2 - alpha)))
 
 
-def unit_laplace_exponent(
-    b: ArrayLike, stability: ArrayLike, tempering: ArrayLike, convention: str = "levy"
-) -> Array:
+def unit_laplace_exponent(b: ArrayLike, stability: ArrayLike, tempering: ArrayLike, convention: str = "levy") -> Array:
     """ψ(b) = 2 c λ^α Σ_{k≥1} Γ(2k-α)/(2k)! (b/λ)^{2k}: the Laplace exponent for unit intensity.
 
     Broadcasts over all arguments; relative error below 1e-13 for every α in (0, 2) and |b| ≤ λ. Raises

@@ -51,8 +51,7 @@ class Model:
         object.__setattr__(self, "diffusion", number("diffusion", self.diffusion, low=0.0))
         if self.jumps is not None and not isinstance(self.jumps, TemperedStableJumps):
             raise ModelError(
-                f"jumps = {shown(self.jumps)}: must be TemperedStableJumps or None, "
-                f"got {type(self.jumps).__name__}"
+                f"jumps = {shown(self.jumps)}: must be TemperedStableJumps or None, got {type(self.jumps).__name__}"
             )
         if self.jumps is None and self.diffusion == 0.0:
             raise ModelError("diffusion = 0.0: must be positive where there are no jumps, or nothing moves")

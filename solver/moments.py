@@ -42,8 +42,7 @@ def mean_and_variance(interpolant: Interpolant) -> tuple[float, float]:
     ]
     mean = float(weight @ zeta) + sum(edge * s0 + step * s1 for edge, step, (s0, s1, _) in sides)
     variance = float(weight @ (zeta - mean) ** 2) + sum(
-        (edge - mean) ** 2 * s0 + 2 * (edge - mean) * step * s1 + step**2 * s2
-        for edge, step, (s0, s1, s2) in sides
+        (edge - mean) ** 2 * s0 + 2 * (edge - mean) * step * s1 + step**2 * s2 for edge, step, (s0, s1, s2) in sides
     )
     return mean, variance
 

@@ -82,7 +82,9 @@ class Continuation:
         if index.size and index.min() < 0:
             raise ValueError(f"n = {index.min() + 1}: nodes beyond the edge are counted from 1")
         if index.size and index.max() >= self.block.shape[0] << _POWERS:
-            raise ValueError(f"n = {index.max() + 1}: deeper than node {self.block.shape[0] << _POWERS} beyond the edge")
+            raise ValueError(
+                f"n = {index.max() + 1}: deeper than node {self.block.shape[0] << _POWERS} beyond the edge"
+            )
         which, inverse = np.unique(index.ravel() // self.block.shape[0], return_inverse=True)
         columns, scales = self._messages(which)
         values = np.einsum("ij,ij->i", rows[index.ravel() % self.block.shape[0]], columns.T[inverse])
@@ -122,7 +124,9 @@ class Continuation:
         # With S = I + M + M² + …: Σ k M^k = M S², Σ k² M^k = M (I + M) S³, applied to rows from the left.
         length = self.block.shape[0]
         inside = np.arange(1, length + 1)
-        r0, r1, r2 = (self._summed(row) for row in (self.block.sum(axis=0), inside @ self.block, inside**2 @ self.block))
+        r0, r1, r2 = (
+            self._summed(row) for row in (self.block.sum(axis=0), inside @ self.block, inside**2 @ self.block)
+        )
         r0_once, r1_once = self._summed(r0) @ self.step, self._summed(r1) @ self.step
         r0_twice = self._summed(r0_once + r0_once @ self.step)
         scale = self.spacing * np.exp(self.log_scale)

@@ -211,9 +211,7 @@ def _draw_histogram(ax: Axes, samples: Samples, in_tau: bool) -> None:
     where, rate = (np.exp(-zeta), np.exp(zeta)) if in_tau else (zeta, np.ones_like(zeta))
     value, low, high = (rate * part[full] for part in (hist.density, hist.low, hist.high))
     label = f"measured, Q = {samples.zeta.size}, 68% bars"
-    ax.errorbar(
-        where, value, (value - low, high - value), fmt="o", ms=3.5, capsize=2, label=label, **MEASURED
-    )
+    ax.errorbar(where, value, (value - low, high - value), fmt="o", ms=3.5, capsize=2, label=label, **MEASURED)
 
 
 def _axes(ax: Axes | None) -> Axes:

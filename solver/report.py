@@ -89,8 +89,7 @@ def summarise(
             "edges": list(density.grid.edges),
         },
         "levels": [
-            {"spacing": level.spacing, "nodes": level.nodes, "estimate": level.estimate}
-            for level in density.levels
+            {"spacing": level.spacing, "nodes": level.nodes, "estimate": level.estimate} for level in density.levels
         ],
         "assumptions": list(density.assumptions),
         "seconds": seconds,
@@ -136,9 +135,7 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     lines = [("model", f"{summary['name']}: {describe(summary['model'])}")]
     lines.append(("phase", f"{summary['phase']} ({PHASES[summary['phase']]})"))
     if math.isfinite(summary["threshold"]):
-        lines.append(
-            ("threshold", f"η_J* = {summary['threshold']:.10g} ({summary['convention']} convention)")
-        )
+        lines.append(("threshold", f"η_J* = {summary['threshold']:.10g} ({summary['convention']} convention)"))
     absent = "none: the drift has no plateau" if summary["phase"] == "confined" else "none: no root β"
     root = f"β = {summary['exponent']:.12g}" if summary["has_root"] else absent
     lines.append(("exponent", root))
@@ -181,8 +178,7 @@ def describe(model: dict[str, Any]) -> str:
 
 def _words(table: dict[str, Any]) -> str:
     return ", ".join(
-        f"{key} {value:g}" if isinstance(value, float) else f"{key} {_short(value)}"
-        for key, value in table.items()
+        f"{key} {value:g}" if isinstance(value, float) else f"{key} {_short(value)}" for key, value in table.items()
     )
 
 

@@ -33,6 +33,8 @@ METHODS: dict[str, Method] = {
     "eigs": eigen.null_vector,
     "dense": dense.null_vector,
 }
+# Order of the stencils: the highest there is, which smooth models reward.
+_ORDER = 8
 # Work stops here by default; a drift that varies everywhere takes some 5 s on two cores.
 MAX_NODES = 400_000
 # An edge that is not settled may cost this fraction of rtol. Until then the mass beyond it is lowered by this factor,
@@ -52,7 +54,7 @@ def solve_stationary(
     rtol: float = 1e-8,
     *,
     method: str = "elimination",
-    order: int = 8,
+    order: int | None = None,
     grid: Grid | None = None,
     max_nodes: int = MAX_NODES,
     progress: Progress | None = None,
@@ -61,8 +63,9 @@ def solve_stationary(
 
     Solves 0 = -(Fρ)' + η_G ρ'' + J*ρ. The body is all ζ with cdf and sf above 1e-12; `density.log_error(z)` says what
     the error is at any depth. Spacing and domain are chosen here, unless `grid` fixes them: then the estimate says what
-    that grid gives, whatever `rtol`. `method` is "elimination", or one of the references "eigs" and "dense" (order 2),
-    which need a `grid` with two stop edges. `progress(level, nodes, estimate)` is called before each level.
+    that grid gives, whatever `rtol`. `method` is "elimination", or one of the references "eigs" and "dense", which need
+    a `grid` with two stop edges. `order` of the stencils is 8, for "dense" 2, unless given.
+    `progress(level, nodes, estimate)` is called before each level.
 
     Raises NoStationaryDensityError where the drift does not confine, ModelError for bad arguments, NotConvergedError
     (with the best density and its estimate) where `max_nodes` or the rounding of doubles does not allow `rtol`.
@@ -75,6 +78,10 @@ def solve_stationary(
     """
     rtol = number("rtol", rtol, low=1e-12, high=0.1)
     method = choice("method", method, METHODS)
+    if order is None:
+        order = dense.ORDER if method == "dense" else _ORDER
+    if grid is not None and not isinstance(grid, Grid):
+        raise ModelError(f"grid = {grid!r}: must be a Grid, such as Grid(left=-20, right=20, nodes=801)")
     max_nodes = int(number("max_nodes", max_nodes, low=64, integer=True))
     require_confinement(model)
     run = _Run(model, METHODS[method], method, order, max_nodes, progress)
@@ -135,9 +142,9 @@ class _Run:
                     return tight, change.plus(flat)
             mass *= _DEEPER
         raise NotConvergedError(
-            f"no domain up to [{domain.left:g}, {domain.right:g}] holds the density to rtol = {rtol:g} with max_nodes = "
-            f"{self.max_nodes} nodes at h = {spacing:g}: the drift approaches its limit, or the density falls, very "
-            "slowly. Allow more nodes, or a larger rtol"
+            f"no domain up to [{domain.left:g}, {domain.right:g}] holds the density to rtol = {rtol:g} within "
+            f"max_nodes = {self.max_nodes} at h = {spacing:g}: the drift approaches its limit, or the density falls, "
+            "very slowly. Allow more nodes, or a larger rtol"
         )
 
     def trimmed(self, domain: Domain, spacing: float, rtol: float) -> Domain:
@@ -172,7 +179,8 @@ class _Run:
                 if edges.body > rtol and history.error.largest <= 2 * edges.body:
                     reason = (
                         f"beyond [{grid.left:g}, {grid.right:g}] the density is continued by powers of the depth, to "
-                        f"{edges.body:.0e} only, and max_nodes = {self.max_nodes} allows no wider domain; allow more nodes"
+                        f"{edges.body:.0e} only, and max_nodes = {self.max_nodes} allows no wider domain; "
+                        "allow more nodes"
                     )
                 if (history.rounding > rtol and best.error_estimate < np.inf) or history.stalled:
                     reason = (
@@ -192,8 +200,8 @@ class _Run:
         nodes = (domain.right - domain.left) / spacing
         if not nodes <= self.max_nodes:
             raise NotConvergedError(
-                f"the coarsest useful grid has {nodes:.3g} nodes (h = {spacing:.3g} in [{domain.left:g}, {domain.right:g}]), "
-                f"max_nodes = {self.max_nodes}: the lengths of drift and noise are too far apart"
+                f"the coarsest useful grid has {nodes:.3g} nodes (h = {spacing:.3g} in [{domain.left:g}, "
+                f"{domain.right:g}]), max_nodes = {self.max_nodes}: the lengths of drift and noise are too far apart"
             )
 
     def fixed(self, grid: Grid) -> StationaryDensity:
@@ -204,8 +212,10 @@ class _Run:
             if k == 0 or nodes > 2 * self.order:
                 self._step(history, Grid(grid.left, grid.right, nodes, grid.edges), optional=k > 0)
         if not history.resolved:
-            raise NotConvergedError(f"the grid (h = {grid.spacing:g} in [{grid.left:g}, {grid.right:g}]) does not resolve the density: some entries "
-                "are negative or not finite; take more nodes or leave out deep tails")
+            raise NotConvergedError(
+                f"the grid (h = {grid.spacing:g} in [{grid.left:g}, {grid.right:g}]) does not resolve the density: "
+                "some entries are negative or not finite; take more nodes or leave out deep tails"
+            )
         return self._density(history, self.model.drift.assumed)
 
     def _step(self, history: History, grid: Grid, optional: bool = False) -> None:

@@ -41,9 +41,7 @@ def with_statuses(command: Callable[..., None]) -> Callable[..., None]:
             place = f"{problem.filename}: " if problem.filename else ""
             fail(f"{place}{problem.strerror or problem}", BAD_INPUT)
         except NotConvergedError as problem:
-            reached = (
-                f" (best error estimate: {problem.estimate:.2g})" if math.isfinite(problem.estimate) else ""
-            )
+            reached = f" (best error estimate: {problem.estimate:.2g})" if math.isfinite(problem.estimate) else ""
             fail(f"{problem}{reached}", NOT_CONVERGED)
         except KeyboardInterrupt:
             fail("interrupted; no half-written file was left", INTERRUPTED)

@@ -1,7 +1,7 @@
 """Densities known in closed form, put on a grid as if a solver had found them, and a way to spoil one.
 
-    gamma_density:  F = D (a - b e^ζ), no jumps: e^ζ ~ Gamma(a, rate b), ln ρ = a ln b - ln Γ(a) + a ζ - b e^ζ
-    cosh_density:   F = -κ tanh ζ, no jumps, s = κ/η_G: ln ρ = -s ln cosh ζ - ln ∫, open on both sides
+gamma_density:  F = D (a - b e^ζ), no jumps: e^ζ ~ Gamma(a, rate b), ln ρ = a ln b - ln Γ(a) + a ζ - b e^ζ
+cosh_density:   F = -κ tanh ζ, no jumps, s = κ/η_G: ln ρ = -s ln cosh ζ - ln ∫, open on both sides
 """
 
 from __future__ import annotations
@@ -67,9 +67,7 @@ def cosh_log_density(zeta: Array, s: float) -> Array:
 def cosh_density(s: float, spacing: float = 0.05, half: float = 20.0) -> StationaryDensity:
     """ρ ∝ cosh^{-s} ζ; its tails are geometric to e^{-2·half}."""
     grid = Grid(-half, half, round(2 * half / spacing) + 1, "open")
-    return on_grid(
-        Model(TanhDrift(0.3 * s, 0.0, 1.0), 0.3, None), grid, cosh_log_density(grid.zeta, s), (s, s)
-    )
+    return on_grid(Model(TanhDrift(0.3 * s, 0.0, 1.0), 0.3, None), grid, cosh_log_density(grid.zeta, s), (s, s))
 
 
 def tilted(density: StationaryDensity, rate: float) -> StationaryDensity:

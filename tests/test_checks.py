@@ -15,9 +15,7 @@ from solver.checks import choice, interval, number, numbers, positive, shown, su
 from solver.errors import ModelError
 
 
-@pytest.mark.parametrize(
-    "value", [3, 3.0, np.float64(3), np.float32(3), np.int16(3), np.longdouble(3), Fraction(3)]
-)
+@pytest.mark.parametrize("value", [3, 3.0, np.float64(3), np.float32(3), np.int16(3), np.longdouble(3), Fraction(3)])
 def test_every_real_scalar_becomes_a_float(value: Any) -> None:
     result = number("x", value, integer=True)
     assert type(result) is float and result == 3.0
@@ -76,9 +74,7 @@ def test_numbers_name_the_entry() -> None:
 def test_choice_suggests_the_nearest_word() -> None:
     allowed = ("levy", "stable", "laplacian")
     assert choice("convention", "levy", allowed) == "levy"
-    with pytest.raises(
-        ModelError, match=r"one of 'levy', 'stable', 'laplacian'; did you mean 'laplacian'\?$"
-    ):
+    with pytest.raises(ModelError, match=r"one of 'levy', 'stable', 'laplacian'; did you mean 'laplacian'\?$"):
         choice("convention", "Laplace", allowed)
     with pytest.raises(ModelError, match=r"^convention = 3: must be one of 'levy', 'stable', 'laplacian'$"):
         choice("convention", 3, allowed)

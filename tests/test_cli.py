@@ -171,7 +171,6 @@ BAD_INPUT = [
     (["--rtol", "0"], "rtol"),
     (["--rtol", "nan"], "rtol"),
     (["--order", "7"], "order"),
-    (["--method", "magic"], "magic"),
     (["--samples", "missing.npy"], "missing.npy: No such file"),
     (["--samples", "typo.toml"], ".npy, .csv or .txt"),
     (["--samples", "words.txt"], "words.txt, line 2: 'many' is not a number"),
@@ -220,9 +219,7 @@ def test_not_converged_shows_the_best_estimate_and_writes_nothing(
     assert status == 3 and "no level gave a positive density" in text
 
 
-def test_a_failed_check_gives_status_1_and_keeps_the_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_check_gives_status_1_and_keeps_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = cli.cross_check
     # the tolerance that no reading can meet
     monkeypatch.setattr(cli, "cross_check", lambda density: honest(density, rtol=0.0))
@@ -326,9 +323,7 @@ def test_the_version_and_the_help_do_not_wait_for_matplotlib() -> None:
 def test_a_terminal_without_greek_letters_is_no_reason_to_fail() -> None:
     code = "import sys; sys.argv = ['zetafp', 'solve', '--list']; from solver.cli import main; main()"
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert b"pure-diffusion" in done.stdout
 

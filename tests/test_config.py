@@ -131,9 +131,7 @@ def test_hints(tmp_path: Path) -> None:
     assert refusal(tmp_path, inside).endswith("'diffusion' belongs above the first [table]")
     assert "[drift] kind" in refusal(tmp_path, "diffusion = 0.3")
     assert refusal(tmp_path, "drift = 3\ndiffusion = 0.3").endswith("must be a table [drift], got int")
-    assert refusal(tmp_path, 'diffusion = 0.0\n[drift]\nkind = "linear"\nrate = 1').startswith(
-        "diffusion = 0.0"
-    )
+    assert refusal(tmp_path, 'diffusion = 0.0\n[drift]\nkind = "linear"\nrate = 1').startswith("diffusion = 0.0")
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", b"\xef\xbb\xbf"])

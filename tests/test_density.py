@@ -266,7 +266,8 @@ def test_untempered_jumps_leave_no_variance(alpha: float, mean: float) -> None:
     assert density.mean() == pytest.approx(mean, abs=1e-10, nan_ok=True)
     tempered = dataclasses.replace(model, jumps=TemperedStableJumps(0.1, alpha, 1.0))
     assert solved(tempered, Grid(-60, 60, 1201, "stop")).var() == pytest.approx(
-        1.0 + tempered.jumps.second_moment / 2, rel=1e-8  # type: ignore[union-attr]
+        1.0 + tempered.jumps.second_moment / 2,
+        rel=1e-8,  # type: ignore[union-attr]
     )
 
 
@@ -317,8 +318,7 @@ def test_error_estimate_grows_with_depth(gamma: StationaryDensity) -> None:
     assert np.isnan(density.log_error(np.nan)) and density.log_error(-np.inf) == np.inf
     assert ErrorEstimate(1e-9)(-np.inf) == 1e-9
     assert repr(density) == (
-        "StationaryDensity(exact, 901 nodes in [-40, 5], h = 0.05, edges open/stop, "
-        "error 1.0e-09, tail exponent 1.3)"
+        "StationaryDensity(exact, 901 nodes in [-40, 5], h = 0.05, edges open/stop, error 1.0e-09, tail exponent 1.3)"
     )
     assert density.tail_exponent == 1.3 and np.isnan(density.right_tail_exponent)
 

@@ -37,9 +37,7 @@ INF = math.inf
         (lambda z: -np.sin(6 * z) * (np.abs(z) < 1.2), (0, 0), np.arange(-2, 3) * np.pi / 6),
     ],
 )
-def test_limits_and_zeros_are_read_off(
-    function: Callable[[Any], Any], limits: tuple[float, float], zeros: Any
-) -> None:
+def test_limits_and_zeros_are_read_off(function: Callable[[Any], Any], limits: tuple[float, float], zeros: Any) -> None:
     breaks = (-1.2, 1.2) if len(zeros) == 5 else ()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -52,9 +50,7 @@ def test_limits_and_zeros_are_read_off(
 
 @settings(deadline=None, max_examples=25)
 @given(st.floats(0.1, 10), st.floats(-30, 30), st.floats(0.02, 20), st.floats(1e-9, 0.1))
-def test_a_wrapped_tanh_answers_like_the_tanh(
-    plateau: float, center: float, width: float, share: float
-) -> None:
+def test_a_wrapped_tanh_answers_like_the_tanh(plateau: float, center: float, width: float, share: float) -> None:
     exact = TanhDrift(plateau, center, width)
     found = CallableDrift(lambda z: -plateau * np.tanh((z - center) / width))
     assert (found.left_limit, found.right_limit) == (exact.left_limit, exact.right_limit)
@@ -73,9 +69,7 @@ def test_a_wrapped_tanh_answers_like_the_tanh(
 def test_a_narrow_bump_is_sampled_to_its_own_scale(width: float) -> None:
     """Its second zero lies between two samples of the first survey."""
     drift = CallableDrift(lambda z: -np.tanh((z - 0.3) / width) * np.tanh((z - 0.3 - 5 * width) / width))
-    assert drift.length_scale == pytest.approx(
-        width, rel=0.03
-    )  # -1.3% seen: the bump falls short of its plateau
+    assert drift.length_scale == pytest.approx(width, rel=0.03)  # -1.3% seen: the bump falls short of its plateau
     np.testing.assert_allclose(drift.sign_changes(), [0.3, 0.3 + 5 * width], rtol=1e-14)
 
 

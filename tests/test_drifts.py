@@ -115,17 +115,13 @@ def test_extreme_parameters_do_not_warn_either(drift: Drift) -> None:
     ],
     ids=repr,
 )
-def test_limits_scale_and_zeros(
-    drift: Drift, limits: tuple[float, float], scale: float, zeros: list[float]
-) -> None:
+def test_limits_scale_and_zeros(drift: Drift, limits: tuple[float, float], scale: float, zeros: list[float]) -> None:
     assert (drift.left_limit, drift.right_limit) == limits
     assert drift.length_scale == pytest.approx(scale, rel=1e-15)
     np.testing.assert_allclose(drift.sign_changes(), zeros, rtol=1e-15)
 
 
-@given(
-    st.floats(0.01, 100), st.floats(0.01, 100), st.floats(-50, 50), st.floats(0.05, 20), st.floats(1e-12, 0.3)
-)
+@given(st.floats(0.01, 100), st.floats(0.01, 100), st.floats(-50, 50), st.floats(0.05, 20), st.floats(1e-12, 0.3))
 def test_plateau_reach_is_where_the_tolerance_is_used_up(
     left: float, right: float, center: float, width: float, share: float
 ) -> None:

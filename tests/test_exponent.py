@@ -181,9 +181,7 @@ def test_broadcasting_over_everything() -> None:
 
 def test_conventions_differ_by_their_constant() -> None:
     levy = threshold_intensity(1.0, 0.1, 1.0, 1.5, "levy")
-    assert float(threshold_intensity(1.0, 0.1, 1.0, 1.5, "stable") / levy) == pytest.approx(
-        math.pi, rel=1e-14
-    )
+    assert float(threshold_intensity(1.0, 0.1, 1.0, 1.5, "stable") / levy) == pytest.approx(math.pi, rel=1e-14)
     same = spectral_exponent(1.0, 0.1, 2.0 * math.pi, 1.0, 1.5, "stable")
     assert float(same / spectral_exponent(1.0, 0.1, 2.0, 1.0, 1.5)) == pytest.approx(1, rel=1e-14)
 

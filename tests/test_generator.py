@@ -105,9 +105,7 @@ def test_stencils_are_exact_on_polynomials(order: int) -> None:
         assert abs(d1 @ s**power - (power == 1)) < 1e-12
         assert abs(d2 @ s**power - 2 * (power == 2)) < 1e-12
     assert sum(map(Fraction, d1.tolist())) == 0  # to the last bit, not to rounding
-    assert abs(sum(map(Fraction, d2.tolist()), Fraction(0))) <= Fraction(
-        1, 2**52
-    )  # half an ulp of the middle entry
+    assert abs(sum(map(Fraction, d2.tolist()), Fraction(0))) <= Fraction(1, 2**52)  # half an ulp of the middle entry
     assert (d1 == -d1[::-1]).all() and (d2 == d2[::-1]).all()
 
 

@@ -37,9 +37,7 @@ def test_exponent_and_symbol_are_integrals_of_the_density(law: TemperedStableJum
             return 2 * kernel(z) * float(law.levy_density(z)) * z  # type: ignore[operator]
 
         cut = -34 / (2 - law.stability)
-        return sum(
-            quad(integrand, *span, limit=400, epsrel=1e-11)[0] for span in ((cut, -2), (-2, 1), (1, 6))
-        )
+        return sum(quad(integrand, *span, limit=400, epsrel=1e-11)[0] for span in ((cut, -2), (-2, 1), (1, 6)))
 
     real = integral(lambda z: 2 * math.sinh(b * z / 2) ** 2)
     wave = integral(lambda z: -2 * math.sin(k * z / 2) ** 2)
@@ -55,12 +53,7 @@ def test_lattice_has_the_exact_even_moments(law: TemperedStableJumps, count: int
         n = np.arange(1.0, 90 / ratio)  # e^{-90} of the density is left out
         weights = law.lattice_weights(h, n.size, count)
         for k in range(1, count + 1):
-            exact = (
-                2
-                * law.strength
-                * math.gamma(2 * k - law.stability)
-                * law.tempering ** (law.stability - 2 * k)
-            )
+            exact = 2 * law.strength * math.gamma(2 * k - law.stability) * law.tempering ** (law.stability - 2 * k)
             assert abs(2 * np.sum((n * h) ** (2 * k) * weights) / exact - 1) < 1e-12  # measured 2e-13
 
 

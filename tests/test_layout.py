@@ -22,11 +22,11 @@ ORDER = [
     *("files", "config", "model", "presets"),
     *("exponent", "tail_form", "tail_words", "closed_form"),
     *("grid", "far_jumps", "generator"),
-    *("power_tail", "nullvector", "blocks", "residual", "halfline", "shifted", "elimination", "untempered"),
-    *("eigen", "dense"),
+    *("power_tail", "nullvector", "blocks", "residual", "halfline", "elimination", "untempered", "eigen", "dense"),
+    *("confinement", "shifted_side", "shifted", "essential", "observed_order", "ritz", "mode_search", "modes"),
     *("interpolant", "cumulative", "distribution", "moments", "timescales", "envelope"),
-    *("archive", "evidence", "density", "storage"),
-    *("confinement", "discretisation", "levels", "power_domain", "stationary"),
+    *("archive", "evidence", "correlation", "density", "storage"),
+    *("discretisation", "levels", "history", "power_domain", "stationary"),
     *("power_check", "crosscheck"),
     *("samples", "report", "plots", "outputs", "terminal", "cli"),
 ]
@@ -96,11 +96,7 @@ def test_the_check_sees_a_wrong_import() -> None:
 def users_of(library: str) -> set[str]:
     """Modules that import a library, lazily or not."""
     sources = {name: path.read_text(encoding="utf-8") for name, path in MODULES.items()}
-    return {
-        name
-        for name, text in sources.items()
-        if any(item.split(".")[0] == library for item, _ in imports(text))
-    }
+    return {name for name, text in sources.items() if any(item.split(".")[0] == library for item, _ in imports(text))}
 
 
 @pytest.mark.parametrize(

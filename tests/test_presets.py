@@ -78,9 +78,7 @@ def test_the_collapsed_preset_lies_below_its_threshold() -> None:
         assert balance("collapsed", mpmath.mpf(jumps.tempering)) < 0  # no root in (0, λ]
         kappa, diffusion, _ = law("collapsed")
         tempering = mpmath.mpf(jumps.tempering)
-        psi = (
-            balance("collapsed", tempering) - diffusion * tempering**2 + kappa * tempering
-        ) / jumps.intensity
+        psi = (balance("collapsed", tempering) - diffusion * tempering**2 + kappa * tempering) / jumps.intensity
         threshold = tempering * (kappa - diffusion * tempering) / psi
         assert abs(threshold - mpmath.mpf("0.433409338777135")) < 1e-15
 
@@ -99,9 +97,7 @@ def test_the_frozen_gates_are_held_on_the_right_only() -> None:
 
 
 def test_an_unknown_preset_is_refused_with_the_nearest() -> None:
-    with pytest.raises(
-        ModelError, match=r"^preset = 'brod': must be one of 'broad', .*; did you mean 'broad'\?$"
-    ):
+    with pytest.raises(ModelError, match=r"^preset = 'brod': must be one of 'broad', .*; did you mean 'broad'\?$"):
         load_preset("brod")
     with pytest.raises(ModelError, match=r"^preset = '\.\./model': must be one of"):
         load_preset("../model")

@@ -110,9 +110,7 @@ def test_draws_are_those_of_the_density(spectrum: TimescaleSpectrum) -> None:
 # --- the mean -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("a", "left"), [(1.000001, -10.0), (1.01, -10.0), (1.3, -10.0), (5.0, -10.0), (1.3, -40.0)]
-)
+@pytest.mark.parametrize(("a", "left"), [(1.000001, -10.0), (1.01, -10.0), (1.3, -10.0), (5.0, -10.0), (1.3, -40.0)])
 def test_the_mean_holds_what_lies_beyond_the_edge(a: float, left: float) -> None:
     density = gamma_density(a, left=left)
     exact = 1 / (a - 1)

@@ -1,8 +1,8 @@
 """Untempered jumps (λ = 0): powers of the depth instead of exponentials, against laws known exactly.
 
-    F = -ζ³, Cauchy noise of intensity 1          ρ = 1 / (π (1 - ζ² + ζ⁴))
-    F = -a (ζ - m), stable noise                  ρ a stable law of scale (η_J / (α a))^{1/α}: Cauchy for α = 1
-    F saturating at κ, α > 1                      ρ |ζ|^α → η_J c/(α κ),   f (ln ℓ)^{α-1} → η_J c/(α (α-1) κ)
+F = -ζ³, Cauchy noise of intensity 1          ρ = 1 / (π (1 - ζ² + ζ⁴))
+F = -a (ζ - m), stable noise                  ρ a stable law of scale (η_J / (α a))^{1/α}: Cauchy for α = 1
+F saturating at κ, α > 1                      ρ |ζ|^α → η_J c/(α κ),   f (ln ℓ)^{α-1} → η_J c/(α (α-1) κ)
 """
 
 from __future__ import annotations
