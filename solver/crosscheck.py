@@ -5,7 +5,7 @@ something. Read are the spectral radius of the step beyond the open edge, the sl
 and the fall of f(ℓ); where the tail law carries a power of the depth s (design: no root, threshold, no
 tempering), the power is removed first:
 
-    d ln ρ/dζ = exponent - power/s - log_power/(s ln s) + …,     s = distance from the median, to the left
+    d ln ρ/dζ = exponent - power/s - log_power/(s ln s) + …,     s = distance to the left of where the tail begins
 
 The catch: the law is asymptotic. Each reading is taken at two depths, s/2 and s; what is left decays at least
 as 1/s in every case, so that the change from s/2 to s bounds it. Twice that change, the density's own error
@@ -127,8 +127,10 @@ def cross_check(density: StationaryDensity, rtol: float | None = None) -> CrossC
 
 
 def _readings(density: StationaryDensity, tail: TailForm) -> list[Row]:
-    """The rows of a tail with an exponent; depths s are distances from the median to the left."""
-    origin, spectrum, side = density.median(), density.timescales(), density.null.left
+    """The rows of a tail with an exponent; depths s are distances to the left of where the tail begins."""
+    # where the left tail begins: half the mass may lie far out on the other side
+    origin = min(float(density.median()), float(density.model.drift.sign_changes()[0]))
+    spectrum, side = density.timescales(), density.null.left
     lag_tail = replace(tail, power=power_of_depth(tail, "lag"))
 
     def slope(s: float) -> float:

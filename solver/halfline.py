@@ -192,14 +192,14 @@ def _between(round_trip: Array, right_side: Array, landing: Array, escape: Array
     matrix is close to singular. What escapes is known as a sum of flows, so it takes the place of one equation:
     `landing` weighs the equations, `escape` is their weighted sum.
     """
-    matrix: Array = np.eye(round_trip.shape[0]) - round_trip
+    matrix = np.eye(round_trip.shape[0]) - round_trip
     rhs = right_side.copy()
     heaviest = int(np.argmax(np.abs(landing)))
     matrix[heaviest], rhs[heaviest] = escape, landing @ right_side
-    size = np.abs(matrix[heaviest]).max()
-    matrix[heaviest], rhs[heaviest] = matrix[heaviest] / size, rhs[heaviest] / size
-    solution: Array = np.linalg.solve(matrix, rhs)
-    return solution
+    size = float(np.abs(matrix[heaviest]).max())
+    matrix[heaviest] /= size
+    rhs[heaviest] /= size
+    return np.asarray(np.linalg.solve(matrix, rhs), dtype=float)
 
 
 def _decay(step: Array) -> float:

@@ -216,7 +216,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"max_nodes": 1000.5}, "max_nodes = 1000.5: must be a whole number"),
     ({"max_nodes": "many"}, "max_nodes = 'many': must be a whole number, got str"),
     ({"order": 7}, "order = 7: the stencils' order is one of"),
-    ({"grid": Grid(-20.0, 20.0, 401, "stop"), "method": "dense"}, "order = 8: the dense method"),
+    ({"grid": Grid(-20.0, 20.0, 401, "stop"), "method": "dense", "order": 8}, "order = 8: the dense method"),
+    ({"grid": 401}, "grid = 401: must be a Grid"),
     ({"grid": Grid(-20.0, 20.0, 401, "open"), "method": "eigs"}, 'left edge = "open"'),
     ({"grid": Grid(-20.0, 20.0, 41, "stop")}, r"spacing = 1\.0: must be at most 1/tempering"),
 ]
