@@ -11,13 +11,13 @@ import json
 import os
 import zipfile
 import zlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.errors import ModelError
+from solver.files import write_whole
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -27,19 +27,10 @@ _HEADER = "header"
 def write_archive(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
     """Write arrays and header to exactly `path`, replacing a file in one step; ModelError if that fails."""
     text = json.dumps(header)
-    try:
-        target = Path(path).resolve()  # through a link, so that the link stays one
-        beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            with beside.open("xb") as stream:
-                np.savez_compressed(stream, allow_pickle=False, **arrays, **{_HEADER: np.array(text)})
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(beside, target)
-        finally:
-            beside.unlink(missing_ok=True)
-    except (OSError, ValueError) as problem:  # ValueError: a name no file can have
-        raise ModelError(f"{path}: cannot be written: {problem}") from None
+    write_whole(
+        path,
+        lambda stream: np.savez_compressed(stream, allow_pickle=False, **arrays, **{_HEADER: np.array(text)}),
+    )
 
 
 def read_archive(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], Arrays]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from solver.errors import ModelError
 
@@ -29,12 +31,17 @@ def read_text(path: Path) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text whole or not at all; ModelError names the file."""
+    write_whole(path, lambda stream: stream.write(text.encode("utf-8")))
+
+
+def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
+    """Let `write` fill a file beside its target, then move it over; ModelError names the file."""
     try:
-        target = path.resolve()  # through a link, so that the link stays one
+        target = Path(path).resolve()  # through a link, so that the link stays one
         beside = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:
-            with beside.open("x", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
+            with beside.open("xb") as stream:
+                write(stream)
                 stream.flush()
                 os.fsync(stream.fileno())
             os.replace(beside, target)

@@ -12,11 +12,15 @@ from solver.discretisation import BODY
 from solver.grid import Grid
 from solver.levels import UNKNOWN, Disagreement, Solve, disagreement
 from solver.model import Model
+from solver.observed_order import error_factor
 
 # No estimate is smaller: rounding of ln ρ and of the interpolation, and the exponential sum (2e-13).
 FLOOR = 1e-12
 # An error of the decay rate relative to itself costs this much ln ρ at the ends of the body.
 _LN_BODY = -float(np.log(BODY))
+# Levels that disagree more and more say nothing about a limit; ten times their disagreement is no promise either, but
+# it keeps such a level from being taken for the best.
+_GROWING = 10.0
 # Error at the nodes next to a stop edge, in units of what two levels disagree about there (measured: up to 4.1).
 _AT_STOP = 8.0
 
@@ -124,9 +128,10 @@ def rounding(model: Model, grid: Grid) -> float:
 
 
 def _factor(observed: float, nominal: int) -> float:
-    """What turns the disagreement of two levels into the error of the finer one."""
-    if np.isnan(observed) or observed <= 0:
-        return np.inf if np.isnan(observed) else 10.0
+    """What turns the disagreement of two levels into the error of the finer one; inf before an order is seen."""
+    if np.isnan(observed):
+        return np.inf
+    if observed <= 0:
+        return _GROWING
     # Faster than the scheme can be: the coarser pair was not resolved, and the order of the finer one is not known yet.
-    p = min(observed, float(nominal)) if observed < nominal + 0.5 else nominal - 2.0
-    return float(1.0 / (2.0 ** (p - 1) - 1)) if p > 2 else max(1.0, float(1.0 / (2.0**p - 1)) if p > 0 else 1.0)
+    return error_factor(2.0 ** (observed if observed < nominal + 0.5 else nominal - 2), nominal)

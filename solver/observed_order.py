@@ -22,5 +22,5 @@ def error_factor(ratio: float, nominal: int) -> float:
     """
     if not np.isfinite(ratio) or ratio <= 0:
         return 1.0
-    p = float(np.clip(np.log2(ratio), _LEAST, nominal))
+    p = float(min(max(np.log2(ratio), _LEAST), nominal))
     return float(1 / (2 ** (p - 1) - 1)) if p > 2 else float(max(1.0, 1 / (2**p - 1)))
