@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -21,7 +22,7 @@ from solver.crosscheck import CrossCheck
 from solver.density import StationaryDensity
 from solver.samples import Samples
 from solver.tail_form import TailForm
-from solver.tail_words import all_laws
+from solver.tail_words import all_laws, right_law
 
 PHASES = {
     "collapsed": "intensity at or below the threshold",
@@ -58,8 +59,8 @@ def summarise(
         "exponent": theory.exponent,
         "threshold": theory.threshold,
         "right_exponent": theory.right_exponent,
-        "tail": _tail(theory.tail),
-        "right_tail": _tail(theory.right_tail),
+        "tail": _tail(theory.tail, all_laws),
+        "right_tail": _tail(theory.right_tail, right_law),
         "tail_differs_from_source": theory.phase == "collapsed" and math.isfinite(theory.tail.exponent),
         "tail_exponent": density.tail_exponent,
         "right_tail_exponent": density.right_tail_exponent,
@@ -190,8 +191,8 @@ def _number(value: float, digits: int) -> str:
     return f"{value:.{digits}g}" if math.isfinite(value) else "–"
 
 
-def _tail(tail: TailForm) -> dict[str, Any]:
-    return {**asdict(tail), "meaning": tail.meaning, "law": all_laws(tail)}
+def _tail(tail: TailForm, law: Callable[[TailForm], str]) -> dict[str, Any]:
+    return {**asdict(tail), "meaning": tail.meaning, "law": law(tail)}
 
 
 def _samples(samples: Samples) -> dict[str, Any]:

@@ -40,6 +40,24 @@ def tail_law(tail: TailForm, variable: str) -> str:
     return (" ".join(factors) or "1") + (" / |F|" if tail.over_drift else "")
 
 
+def right_law(tail: TailForm) -> str:
+    """The law of ρ far to the right and, the same thing, of p(τ) at τ → 0.
+
+    >>> right_law(TailForm("tempered", 1.0, -1.5))
+    'ρ ~ e^(-1 ζ) ζ^-1.5, p ~ τ^0 |ln τ|^-1.5 at τ → 0'
+    >>> right_law(TailForm("confined", math.inf, 0.0))
+    'faster than any exponential'
+    """
+    if not math.isfinite(tail.exponent):
+        return str(tail)
+    laws = []
+    for head, depth in ((f"ρ ~ e^({-tail.exponent:.4g} ζ)", "ζ"), (f"p ~ τ^{tail.exponent - 1:.4g}", "|ln τ|")):
+        powers = f" {depth}^{tail.power:.4g}" if tail.power else ""
+        powers += f" (ln {depth})^{tail.log_power}" if tail.log_power else ""
+        laws.append(head + powers + (" / |F|" if tail.over_drift else ""))
+    return ", ".join(laws) + " at τ → 0"
+
+
 def all_laws(tail: TailForm) -> str:
     """ρ, p and f on one line.
 
