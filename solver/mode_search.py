@@ -46,6 +46,8 @@ _WIDER = 1.5
 _BEYOND = 3.0
 # Above this relative change the spacing is refined before anything is said about the domain.
 _ROUGH = 0.03
+# No estimate is smaller: the rounding of a whole search (errors of 3e-13 were seen beside estimates of as much).
+_FLOOR = 1e-12
 # A coarse grid moves with the domain by about its own error (seen: twice); only what moves more is the domain's fault.
 _OUTWEIGHS = 4.0
 # Points of a scan of drift or weight.
@@ -159,7 +161,7 @@ def converged(ladder: Ladder, rtol: float, max_nodes: int) -> Converged:
         moved = _BEYOND * _change(here, ladder.modes(halvings, size + 1))
         coarse = change * error_factor(before / largest if largest > 0 else np.inf, ladder.order)
         if moved.shape == coarse.shape:
-            reached = coarse + moved + finer.rounding
+            reached = coarse + moved + finer.rounding + _FLOOR
             size_shown = size + 1 if reached.size else size  # so that no edge shows in eigenfunctions
             best = ladder.modes(halvings + 1, size_shown) if reached.max(initial=0.0) <= rtol else None
             if best is not None and best.rates.size == reached.size:
