@@ -129,7 +129,8 @@ def first_domain(model: Model, rtol: float) -> Domain:
                 f"drift taken as its limit {limit:g} beyond the {'left' if side < 0 else 'right'} edge, which it "
                 "approaches slowly; the edge lies beyond the body of the density"
             )
-    scale = least_width(model)
+    # without jumps the rough ln ρ is the density, and it may be far narrower than the drift
+    scale = 0.0 if model.jumps is None else least_width(model)
     left = min(ends[0], centre - scale, float(zeros[0]) - scale)
     right = max(ends[1], centre + scale, float(zeros[-1]) + scale)
     return Domain(left, right, centre, (edges[0], edges[1]), (settled[0], settled[1]), tuple(assumptions))
@@ -149,7 +150,8 @@ def first_spacing(model: Model, domain: Domain, rtol: float, order: int) -> floa
     if model.jumps is not None and model.jumps.tempering > 0:
         spacing = min(spacing, _TEMPERED / model.jumps.tempering)
     if model.jumps is None:
-        spacing = min(spacing, _FIRST * _STEEP * model.diffusion / _steepest(model, domain))
+        steepest = _steepest(model, domain)
+        spacing = min(spacing, _FIRST * _STEEP * model.diffusion / steepest) if steepest > 0 else spacing
     return float(min(spacing, (domain.right - domain.left) / 16))
 
 

@@ -43,6 +43,8 @@ ENVELOPE: dict[str, Any] = {"color": "#2e8b57", "lw": 1.8, "ls": "-."}
 THEORY: dict[str, Any] = {"color": "#c1440e", "lw": 1.8, "ls": "--"}
 MEASURED: dict[str, Any] = {"color": "#444444", "lw": 1.2}
 
+# e^{±300} and the products of two such numbers fit a double; an axis needs some room beyond its data.
+_LARGEST = 300.0
 LABEL_ZETA = "log decay rate ζ = ln(rate)   [rate in 1/time]"
 LABEL_TAU = "time scale τ   [time]"
 LABEL_LAG = "lag ℓ   [time]"
@@ -78,14 +80,15 @@ def plot_timescales(
 ) -> Axes:
     """p(τ) = ρ(-ln τ)/τ on logarithmic axes; `theory` and `samples` as in plot_density."""
     ax = _axes(ax)
-    zeta = visible_zeta(density, samples)
+    zeta = _drawable(ax, visible_zeta(density, samples))
+    scale = "log" if zeta.size else "linear"  # an empty logarithmic axis has no ticks and raises
     ax.plot(np.exp(-zeta), np.exp(density.logpdf(zeta) + zeta), label="solution p(τ)", **SOLUTION)
-    if theory is not None:
+    if theory is not None and zeta.size:
         deep, law = _tail(density, theory, zeta, "tau")
         _draw_law(ax, theory, "tau", np.exp(-deep), law + density.logpdf(deep[:1]) + deep)
     if samples is not None:
         _draw_histogram(ax, samples, in_tau=True)
-    ax.set(xscale="log", yscale="log", xlabel=LABEL_TAU, ylabel="density p   [1/time]", title="time scales")
+    ax.set(xscale=scale, yscale=scale, xlabel=LABEL_TAU, ylabel="density p   [1/time]", title="time scales")
     return _finished(ax)
 
 
@@ -98,19 +101,21 @@ def plot_envelope(
 ) -> Axes:
     """f(ℓ) on logarithmic axes; with `samples` the empirical (1/Q) Σ exp(-ℓ/τ_q)."""
     ax = _axes(ax)
-    zeta = visible_zeta(density, samples)
+    zeta = _drawable(ax, visible_zeta(density, samples))
+    scale = "log" if zeta.size else "linear"  # an empty logarithmic axis has no ticks and raises
     log_lags = -zeta[::-1]
     log_values = density.envelope(log_lags=log_lags).log_values
     ax.plot(np.exp(log_lags), np.exp(log_values), label="solution f(ℓ)", **SOLUTION)
-    if theory is not None:
+    if theory is not None and zeta.size:
         deep, law = _tail(density, theory, zeta, "lag")
         _draw_law(ax, theory, "lag", np.exp(-deep), law + log_values[-1])
     if samples is not None:
         label = f"measured, (1/Q) Σ exp(-ℓ/τ), Q = {samples.zeta.size}"
         ax.plot(np.exp(log_lags), np.exp(samples.log_envelope(log_lags)), ls=":", label=label, **MEASURED)
-    ax.set(xscale="log", yscale="log", xlabel=LABEL_LAG, ylabel="envelope f   [1]", title="envelope")
+    ax.set(xscale=scale, yscale=scale, xlabel=LABEL_LAG, ylabel="envelope f   [1]", title="envelope")
     # a measured envelope ends in a plain exponential that would stretch the axis without end
-    ax.set_ylim(0.5 * math.exp(log_values[-1]), 2.0)
+    if zeta.size:
+        ax.set_ylim(0.5 * math.exp(log_values[-1]), 2.0)
     return _finished(ax)
 
 
@@ -196,6 +201,15 @@ def _tail(density: StationaryDensity, theory: ClosedForm, zeta: Array, variable:
 
 def _peak(density: StationaryDensity) -> float:
     return float(density.zeta[np.argmax(density.log_density)])
+
+
+def _drawable(ax: Axes, zeta: Array) -> Array:
+    """The part of ζ whose time scales e^{-ζ} an axis can hold; says so where that is not all."""
+    inside = np.abs(zeta) < _LARGEST
+    if not inside.all():
+        note = f"|ln τ| > {_LARGEST:g} is beyond what can be drawn"
+        ax.text(0.5, 0.02, note, transform=ax.transAxes, ha="center", fontsize="small")
+    return zeta[inside]
 
 
 def _draw_law(ax: Axes, theory: ClosedForm, variable: str, where: Array, log_values: Array) -> None:

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from solver.closed_form import closed_form
-from solver.drifts import LinearDrift
+from solver.drifts import LinearDrift, TanhDrift
 from solver.jumps import TemperedStableJumps
 from solver.model import Model
 from solver.plots import (
@@ -144,3 +144,16 @@ def test_no_global_state_is_touched(baseline_density: Any) -> None:
     assert dict(mpl.rcParams) == before
     pyplot = sys.modules.get("matplotlib.pyplot")
     assert pyplot is None or not pyplot.get_fignums()
+
+
+def test_time_scales_that_no_axis_can_hold_are_said_and_not_drawn(tmp_path: Path) -> None:
+    model = Model(TanhDrift(1.0, 700.0, 1.0), 0.3)
+    figure = plot_solution(solve_stationary(model), closed_form(model))
+    figure.savefig(tmp_path / "far.png")
+    texts = [text.get_text() for ax in figure.axes for text in ax.texts]
+    assert sum("beyond what can be drawn" in text for text in texts) == 2
+
+
+def test_a_body_far_narrower_than_the_drift_is_solved() -> None:
+    narrow = solve_stationary(Model(TanhDrift(1.0), 1e-3), rtol=1e-6)
+    assert narrow.std() == pytest.approx(np.sqrt(1e-3), rel=1e-3)
