@@ -23,6 +23,8 @@ _LN_BODY = -float(np.log(BODY))
 _GROWING = 10.0
 # Error at the nodes next to a stop edge, in units of what two levels disagree about there (measured: up to 4.1).
 _AT_STOP = 8.0
+# Distances beyond an open edge at which F is compared with its limit: a bump of width 1% of its distance is seen.
+_BEYOND = np.concatenate([[0.0], np.geomspace(1e-3, 1e5, 2000)])
 
 
 class History:
@@ -67,14 +69,14 @@ class History:
         """
         drift, grid, last = self.model.drift, latest.grid, self._differences[-1]
         slopes = []
-        for side, at, limit, seen in (
-            (latest.null.left, grid.left, drift.left_limit, last.left_slope),
-            (latest.null.right, grid.right, drift.right_limit, last.right_slope),
+        for side, beyond, limit, seen in (
+            (latest.null.left, grid.left - _BEYOND, drift.left_limit, last.left_slope),
+            (latest.null.right, grid.right + _BEYOND, drift.right_limit, last.right_slope),
         ):
             if side is None:
                 slopes.append(_AT_STOP * seen)
             else:
-                off = abs(float(drift(at)) / limit - 1)
+                off = float(np.abs(drift(beyond) / limit - 1).max())
                 slopes.append(side.exponent * (self.rounding + off) + side.excess + side.doubt)
         return slopes[0], slopes[1]
 
