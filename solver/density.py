@@ -113,8 +113,11 @@ class StationaryDensity:
         return self.error.body
 
     def log_error(self, zeta: ArrayLike) -> Array:
-        """Estimated error of ln ρ(ζ), any shape."""
-        return self.error(zeta)
+        """Estimated error of ln ρ(ζ), any shape; inf beyond a stop edge, where the density is taken as zero."""
+        z = np.asarray(zeta, dtype=float)
+        before = (z < self.grid.left) & (self.grid.edges[0] == "stop")
+        after = (z > self.grid.right) & (self.grid.edges[1] == "stop")
+        return np.where(before | after, np.inf, self.error(z))[()]
 
     @property
     def tail_exponent(self) -> float:

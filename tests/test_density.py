@@ -314,7 +314,8 @@ def test_error_estimate_grows_with_depth(gamma: StationaryDensity) -> None:
     density = dataclasses.replace(gamma, error=error)
     assert density.error_estimate == 1e-9
     assert density.log_error(-120.0) == pytest.approx(2e-9) and density.log_error(0.0) == 1e-9
-    assert density.log_error([[15.0, np.nan]])[0, 0] == pytest.approx(1.2e-9)
+    assert error([[15.0, np.nan]])[0, 0] == pytest.approx(1.2e-9)
+    assert density.log_error([[15.0, np.nan]])[0, 0] == np.inf  # beyond the stop edge the density is taken as zero
     assert np.isnan(density.log_error(np.nan)) and density.log_error(-np.inf) == np.inf
     assert ErrorEstimate(1e-9)(-np.inf) == 1e-9
     assert repr(density) == (
