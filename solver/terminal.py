@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -19,7 +21,10 @@ from rich.console import Console, RenderableType
 from rich.status import Status
 from rich.text import Text
 
+from solver.checks import choice
 from solver.errors import ModelError, NoStationaryDensityError, NotConvergedError
+from solver.model import Model
+from solver.presets import load_preset, preset_names
 from solver.samples import SamplesError
 
 CHECK_FAILED, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
@@ -83,3 +88,10 @@ def progress_on_stderr() -> Iterator[Callable[[int, int, float], None] | None]:
     finally:
         timer.cancel()
         status.stop()
+
+
+def find_model(source: str) -> tuple[str, Model]:
+    """The name to show and the model: a file if the word looks like one, else a preset."""
+    if source.endswith(".toml") or os.sep in source:
+        return Path(source).name, Model.from_toml(source)
+    return source, load_preset(choice("preset", source, preset_names()))

@@ -18,7 +18,7 @@ from conftest import ROOT
 from rich.console import Console
 from typer.testing import CliRunner
 
-from solver import cli, outputs, terminal
+from solver import cli, command_solve, outputs, terminal
 from solver.errors import ModelError, NotConvergedError
 from solver.model import Model
 from solver.presets import load_preset, preset_names
@@ -205,7 +205,7 @@ def test_not_converged_shows_the_best_estimate_and_writes_nothing(
     def give_up(*_: object, **__: object) -> None:
         raise NotConvergedError("wanted 1e-8, reached 3e-7", baseline_density, 3e-7)
 
-    monkeypatch.setattr(cli, "solve_stationary", give_up)
+    monkeypatch.setattr(command_solve, "solve_stationary", give_up)
     status, text = run("solve", "--out", tmp_path / "result")
     assert status == 3
     assert "NOT CONVERGED" in text and "best error estimate: 3e-07" in text
@@ -214,15 +214,15 @@ def test_not_converged_shows_the_best_estimate_and_writes_nothing(
     def nothing(*_: object, **__: object) -> None:
         raise NotConvergedError("no level gave a positive density")
 
-    monkeypatch.setattr(cli, "solve_stationary", nothing)
+    monkeypatch.setattr(command_solve, "solve_stationary", nothing)
     status, text = run("solve")
     assert status == 3 and "no level gave a positive density" in text
 
 
 def test_a_failed_check_gives_status_1_and_keeps_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = cli.cross_check
+    honest = command_solve.cross_check
     # the tolerance that no reading can meet
-    monkeypatch.setattr(cli, "cross_check", lambda density: honest(density, rtol=0.0))
+    monkeypatch.setattr(command_solve, "cross_check", lambda density: honest(density, rtol=0.0))
     status, text = run("solve", "--out", tmp_path / "result", "--no-plot")
     assert status == 1 and "check failed: ln ρ differs from the closed form by" in text
     assert strict((tmp_path / "result" / "summary.json").read_text())["passed"] is False
@@ -232,7 +232,7 @@ def test_an_interrupted_solve_writes_nothing(tmp_path: Path, monkeypatch: pytest
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "solve_stationary", interrupt)
+    monkeypatch.setattr(command_solve, "solve_stationary", interrupt)
     status, text = run("solve", "--out", tmp_path / "result")
     assert status == 130 and "interrupted" in text
     assert list(tmp_path.iterdir()) == []
