@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -40,7 +41,8 @@ def number(
     open_high: bool = False,
     integer: bool = False,
 ) -> float:
-    """`value` as a finite float inside the interval; ints and numpy scalars pass, bool and text do not.
+    """`value` as a finite float inside the interval; ints, fractions, decimals, numpy scalars and arrays without axes
+    pass, bool and text do not.
 
     With `integer` the value must be whole (3 and 3.0 pass). Raises ModelError naming field, value and range.
 
@@ -53,19 +55,32 @@ def number(
     """
     kind = "a whole number" if integer else "a finite number"
     allowed = interval(low, high, open_low, open_high)
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # an array without axes holds one number
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
         raise ModelError(f"{field} = {shown(value)}: must be {kind}, got {type(value).__name__}")
     try:
         result = float(value)
+    except ValueError:  # a signalling NaN
+        result = math.nan
     except OverflowError:
         raise ModelError(f"{field} = {shown(value)}: must be {kind} that fits a double") from None
     if not math.isfinite(result) or (integer and not result.is_integer()):
-        raise ModelError(f"{field} = {result!r}: must be {kind} in {allowed}")
+        raise ModelError(f"{field} = {as_given(value)}: must be {kind} in {allowed}")
     below = result <= low if open_low else result < low
     above = result >= high if open_high else result > high
     if below or above:
-        raise ModelError(f"{field} = {result!r}: must lie in {allowed}")
+        raise ModelError(f"{field} = {as_given(value)}: must lie in {allowed}")
     return result
+
+
+def as_given(value: Any) -> str:
+    """A number as its giver wrote it: -3 stays -3, and a numpy scalar becomes a plain number.
+
+    >>> as_given(-3), as_given(-3.0)
+    ('-3', '-3.0')
+    """
+    return shown(value) if isinstance(value, int) else repr(float(value))
 
 
 def positive(field: str, value: Any) -> float:

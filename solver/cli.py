@@ -1,18 +1,21 @@
 """The command line: one app, one verb per file, registered here.
 
 The catch: verbs that need `validation` cannot be here, because `solver` never imports it; they join the same app in
-`validation.cli`, which is where the command `zetafp` starts.
+`validation.verbs`. The command `zetafp` starts in `validation.cli`.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from solver import __version__
+from solver.command_design import design
+from solver.command_phase import phase
 from solver.command_solve import solve
+from solver.command_sweep import sweep
+from solver.command_tails import tails
 
 app = typer.Typer(
     help="Stationary laws of log decay rates under drift, diffusion and tempered stable jumps.",
@@ -20,15 +23,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-app.command()(solve)
-
-
-def main() -> None:
-    """Entry point of the command `zetafp`."""
-    for stream in (sys.stdout, sys.stderr):
-        # a terminal without Greek letters shows question marks instead of ending the run
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    app(prog_name="zetafp")
+for verb in (solve, tails, phase, design, sweep):
+    app.command()(verb)
 
 
 def show_version(wanted: bool) -> None:

@@ -14,17 +14,28 @@ from typing import BinaryIO
 
 from solver.errors import ModelError
 
+# A drift table of a million rows is 40 MB as CSV. As TOML, which takes a second a megabyte, it had better not be one.
+LARGEST_TABLE = 200_000_000
+LARGEST_MODEL = 20_000_000
 
-def read_text(path: Path) -> str:
-    """The UTF-8 text of a file (a byte order mark is dropped); ModelError names the file."""
+
+def read_text(path: Path, largest: int = LARGEST_MODEL) -> str:
+    """The UTF-8 text of a file of at most `largest` bytes (a byte order mark is dropped); ModelError names the file."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        with path.open("rb") as stream:
+            data = stream.read(largest + 1)
+        if len(data) > largest:
+            size = f"larger than {largest // 1_000_000} MB, which no model file is"
+            raise ModelError(f"{path}: {size}; a long table belongs into a CSV beside it")
+        return data.decode("utf-8-sig")
     except FileNotFoundError:
         raise ModelError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise ModelError(f"{path}: a directory, not a file") from None
     except UnicodeDecodeError as error:
         raise ModelError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    except ModelError:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a name no file can have, such as one with a NUL
         raise ModelError(f"{path}: cannot be read: {error}") from None
 
@@ -58,7 +69,7 @@ def read_columns(path: Path, names: tuple[str, str]) -> tuple[list[float], list[
     """
     columns: tuple[list[float], list[float]] = ([], [])
     header = list(names)
-    rows = csv.reader(read_text(path).splitlines())
+    rows = csv.reader(read_text(path, LARGEST_TABLE).splitlines())
     try:
         for row in rows:
             cells = [cell.strip() for cell in row]

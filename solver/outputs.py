@@ -1,72 +1,37 @@
-"""The files of a solution: all written aside first, then moved into place, so that none is ever half there.
+"""The files of a solution: tables of ρ and f with natural logarithms, the model, any text.
 
-The catch: moving is one step only within a file system, so the aside directory is made next to the
-target. A new target directory appears in one step; in an existing one each file is replaced in one step.
+Each is a writer, a function of the path, for `solver.folder.write_all` to call. The catch: a table is read by other
+programs, so its heading names the columns and 17 digits give back the very same numbers.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import secrets
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.density import StationaryDensity
-from solver.errors import ModelError
+from solver.folder import Writer, prepare, refuse_file, write_all
 from solver.model import Model
 
-Writer = Callable[[Path], None]
+__all__ = [
+    "Writer",
+    "csv_writer",
+    "density_writer",
+    "envelope_writer",
+    "model_writer",
+    "prepare",
+    "refuse_file",
+    "text_writer",
+    "write_all",
+]
 
 # Lags of envelope.csv: enough to draw the curve and to difference it by hand to three digits.
 LAGS = 401
 # Where the density goes on beyond its grid, so does the envelope: to 1e20, past any lag of interest.
 DEEPEST_LAG = math.log(1e20)
-
-
-def refuse_file(target: Path) -> None:
-    """Raise ModelError if `target`, or a directory it would lie in, is a file."""
-    for place in (target, *target.parents):
-        if place.exists():
-            if not place.is_dir():
-                raise ModelError(f"{target}: {place} is a file; name a directory")
-            return
-
-
-def write_all(target: Path, writers: dict[str, Writer]) -> list[Path]:
-    """Write each named file by its writer and return their paths.
-
-    Raises ModelError if the place cannot be written; whatever the reason, no partial file remains.
-    """
-    refuse_file(target)
-    for name in writers:
-        if (target / name).is_dir():
-            raise ModelError(f"{target / name}: a directory stands where the file should go")
-    try:
-        _write_aside(target.absolute(), writers)
-    except OSError as problem:
-        raise ModelError(f"{target}: cannot be written: {problem.strerror or problem}") from problem
-    return [target / name for name in writers]
-
-
-def _write_aside(target: Path, writers: dict[str, Writer]) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    aside.mkdir()
-    try:
-        for name, write in writers.items():
-            write(aside / name)
-        if target.exists():
-            for name in writers:
-                os.replace(aside / name, target / name)
-        else:
-            os.rename(aside, target)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def text_writer(text: str) -> Writer:
@@ -96,22 +61,25 @@ def density_writer(density: StationaryDensity) -> Writer:
         "log_tau": -zeta,
         "log_p": density.log_density + zeta,
     }
-    return _csv_writer(columns)
+    return csv_writer(columns)
 
 
 def envelope_writer(density: StationaryDensity) -> Writer:
     """log_lag = ln ℓ, log_value = ln f, local_exponent = -d ln f/d ln ℓ, over the grid's ℓ and beyond."""
     deepest = -density.grid.left
     if density.grid.edges[0] == "open":
-        deepest = max(deepest, DEEPEST_LAG)
+        # an envelope feels what lies left of -ln ℓ: half of the depth to which a pinned tail is known is left for that
+        deepest = max(deepest, min(DEEPEST_LAG, -0.5 * (density.known[0] + density.grid.left)))
     log_lags = np.linspace(-density.grid.right, deepest, LAGS)
     envelope = density.envelope(log_lags=log_lags)
-    return _csv_writer(
+    return csv_writer(
         {"log_lag": log_lags, "log_value": envelope.log_values, "local_exponent": envelope.local_exponent}
     )
 
 
-def _csv_writer(columns: dict[str, NDArray[np.float64]]) -> Writer:
+def csv_writer(columns: dict[str, NDArray[np.float64]]) -> Writer:
+    """A writer of columns under their names."""
+
     def write(path: Path) -> None:
         # 17 significant digits: reading the file gives back the very same numbers
         table = np.column_stack(list(columns.values()))

@@ -8,6 +8,7 @@ of the peak, and everything is computed in logarithms before it is drawn.
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,8 @@ ENVELOPE: dict[str, Any] = {"color": "#2e8b57", "lw": 1.8, "ls": "-."}
 THEORY: dict[str, Any] = {"color": "#c1440e", "lw": 1.8, "ls": "--"}
 MEASURED: dict[str, Any] = {"color": "#444444", "lw": 1.2}
 
+# Characters of a model's name above the panels, beside up to 70 of exponent and phase.
+LONGEST_NAME = 60
 # e^{±300} and the products of two such numbers fit a double; an axis needs some room beyond its data.
 _LARGEST = 300.0
 LABEL_ZETA = "log decay rate ζ = ln(rate)   [rate in 1/time]"
@@ -151,7 +154,10 @@ def plot_solution(
     plot_timescales(density, axes[0, 1], theory=theory, samples=samples)
     plot_envelope(density, axes[1, 0], theory=theory, samples=samples)
     plot_local_exponents(density, axes[1, 1], theory=theory)
-    figure.suptitle(f"{title + ':  ' if title else ''}{exponent_label(theory)}   ({theory.phase} phase)")
+    # a dollar sign would begin a formula, and a long file name would run off the page
+    name = textwrap.shorten(title, LONGEST_NAME, placeholder="…") if " " in title else title[:LONGEST_NAME]
+    name = name.replace("$", r"\$") + (":  " if title else "")
+    figure.suptitle(f"{name}{exponent_label(theory)}   ({theory.phase} phase)")
     return figure
 
 

@@ -21,6 +21,7 @@ from solver.closed_form import ClosedForm
 from solver.crosscheck import CrossCheck
 from solver.density import StationaryDensity
 from solver.samples import Samples
+from solver.tables import Records
 from solver.tail_form import TailForm
 from solver.tail_words import all_laws, right_law
 
@@ -31,9 +32,11 @@ PHASES = {
     "critical": "β = 1: the mean time scale just diverges",
     "confined": "the drift grows without bound",
 }
+# λ = 0: the threshold is infinite, and the phase's usual words would speak of one that nobody can exceed
+UNTEMPERED = "no tempering: no intensity gives an exponential tail"
 DIFFERS = (
     "The source calls the collapsed phase light-tailed, with an exponential envelope. The model as written, "
-    "whose drift saturates, has the algebraic tail law above all the same. The two statements differ."
+    "whose drift saturates, has the tail law above all the same, which is heavy. The two statements differ."
 )
 
 
@@ -109,24 +112,23 @@ def to_json(value: dict[str, Any]) -> str:
       ]
     }
     """
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    # a byte of a file name that is no letter comes out as the escape that JSON has for it
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def render(summary: dict[str, Any]) -> RenderableType:
-    """The summary for a terminal or a pipe, readable from 60 columns on."""
+    """The summary for a terminal or a pipe, readable from 40 columns on."""
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="bold", no_wrap=True)
     facts.add_column(overflow="fold")
     for label, text in _facts(summary):
         facts.add_row(label, Text(text))
-    rows = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    rows.add_column("check", overflow="fold")
-    for heading in ("exponent", "difference", "allowed"):
-        rows.add_column(heading, justify="right", no_wrap=True)
-    rows.add_column("read at", overflow="fold")
+    numbers = ("exponent", "difference", "allowed")
+    rows = Records(("check", *numbers, "read at"), numbers)
     for row in summary["checks"]:
-        numbers = (_number(row["exponent"], 10), _number(row["difference"], 2), _number(row["tolerance"], 2))
-        rows.add_row(row["source"], *numbers, row["where"], style=None if row["passed"] else "bold red")
+        cells = (_number(row["exponent"], 10), _number(row["difference"], 2), _number(row["tolerance"], 2))
+        rows.add(row["source"], *cells, row["where"], style=None if row["passed"] else "bold red")
     return Group(facts, Text(""), rows)
 
 
@@ -134,9 +136,11 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """(label, text) lines of the summary in reading order."""
     grid = summary["grid"]
     lines = [("model", f"{summary['name']}: {describe(summary['model'])}")]
-    lines.append(("phase", f"{summary['phase']} ({PHASES[summary['phase']]})"))
+    untempered = summary["phase"] == "collapsed" and math.isinf(summary["threshold"])
+    lines.append(("phase", f"{summary['phase']} ({UNTEMPERED if untempered else PHASES[summary['phase']]})"))
     if math.isfinite(summary["threshold"]):
-        lines.append(("threshold", f"η_J* = {summary['threshold']:.10g} ({summary['convention']} convention)"))
+        convention = f" ({summary['convention']} convention)" if summary["convention"] else ""
+        lines.append(("threshold", f"η_J* = {summary['threshold']:.10g}{convention}"))
     absent = "none: the drift has no plateau" if summary["phase"] == "confined" else "none: no root β"
     root = f"β = {summary['exponent']:.12g}" if summary["has_root"] else absent
     lines.append(("exponent", root))

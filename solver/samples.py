@@ -6,27 +6,25 @@ dropping those would bias the slow end of the spectrum, the end of interest. So 
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv, logsumexp
 
-Kind = Literal["tau", "zeta"]
+from solver.sample_files import KINDS, Kind, SamplesError, read_values
+
+__all__ = ["Histogram", "Kind", "Samples", "SamplesError", "read_samples"]
 
 # More bars than this cannot be read in a figure panel, and a few outliers would otherwise ask for
 # thousands.
 MAX_BINS = 60
+# Entries of a table of lags by samples that is made at once, 32 MB, of which there are a few copies.
+LARGEST_TABLE = 1 << 22
 # One standard deviation of a normal law: the confidence of the error bars.
 ONE_SIGMA = math.erf(1 / math.sqrt(2))
-
-
-class SamplesError(ValueError):
-    """A file of measurements cannot be read; the message names the file, the line and the value."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class Samples:
 
         Raises SamplesError if none is usable.
         """
-        if kind not in ("tau", "zeta"):
+        if kind not in KINDS:
             raise SamplesError(f"kind must be 'tau' or 'zeta', not {kind!r}")
         flat = np.ravel(np.asarray(values, dtype=float))
         nan, infinite = np.isnan(flat), np.isinf(flat)
@@ -124,82 +122,25 @@ class Samples:
         >>> float(samples.log_envelope(np.log(20.0)))
         -2.0
         """
-        log_lags = np.asarray(log_lags, dtype=float)
-        with np.errstate(over="ignore"):  # exp(-inf) = 0 is the right term
-            terms = -np.exp(log_lags[..., None] + self.zeta)
-        return np.asarray(logsumexp(terms, axis=-1)) - math.log(self.zeta.size)
+        given = np.asarray(log_lags, dtype=float)
+        flat = given.ravel()
+        log_sums = np.empty(flat.shape)
+        at_once = max(1, LARGEST_TABLE // self.zeta.size)
+        for first in range(0, flat.size, at_once):
+            part = slice(first, first + at_once)
+            with np.errstate(over="ignore"):  # exp(-inf) = 0 is the right term
+                terms = -np.exp(flat[part, None] + self.zeta)
+            log_sums[part] = logsumexp(terms, axis=-1)
+        return np.asarray(log_sums - math.log(self.zeta.size)).reshape(given.shape)
 
 
 def read_samples(path: str | Path, kind: Kind = "tau") -> Samples:
-    """Read a measured spectrum of τ or ζ from .npy (an array of any shape), .csv or .txt.
+    """Read a measured spectrum of τ or ζ from .npy, .npz (an array of any shape), .csv or .txt.
 
-    Text files hold one value a line, or columns of which one is headed by `kind`; `#` starts a comment and
-    `nan` marks a missing value. Raises SamplesError, naming file, line and value, for anything that is
-    not a number, and OSError if the file cannot be opened.
+    An archive holds one array or one named `kind`. Text files hold one value a line, or columns of which one is headed
+    by `kind`; `#` starts a comment and `nan` marks a missing value. Raises SamplesError, naming file, line and value,
+    for anything that is not a number, and for a file that is missing.
     """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix == ".npy":
-        values = _read_array(path)
-    elif suffix in (".csv", ".txt"):
-        values = np.array(_read_text(path, kind), dtype=float)
-    else:
-        raise SamplesError(f"{path}: the format is told from the suffix, which must be .npy, .csv or .txt")
-    return Samples.from_values(values, kind, str(path))
-
-
-def _read_array(path: Path) -> NDArray[Any]:
-    try:
-        values = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as problem:
-        raise SamplesError(f"{path}: not a readable .npy array ({problem})") from problem
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
-        what = getattr(values, "dtype", type(values).__name__)
-        raise SamplesError(f"{path}: holds {what}, not real numbers")
-    return values
-
-
-def _read_text(path: Path, kind: Kind) -> list[float]:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as problem:
-        raise SamplesError(f"{path}: not a text file (byte {problem.start} is not UTF-8)") from problem
-    rows = [(number, _fields(line.split("#", 1)[0])) for number, line in enumerate(lines, start=1)]
-    rows = [(number, fields) for number, fields in rows if fields]
-    if not rows:
-        raise SamplesError(f"{path}: no values in the file")
-    column, width = 0, len(rows[0][1])
-    header = [field.lower() for field in rows[0][1]]
-    if kind in header:
-        column, rows = header.index(kind), rows[1:]
-    elif width > 1 or not _is_number(header[0]):
-        what = f"{width} columns" if width > 1 else repr(header[0])
-        where = f"{path}, line {rows[0][0]}"
-        raise SamplesError(f"{where}: {what} instead of one number a line or a heading {kind!r}")
-    return [_number(path, number, fields, column, width) for number, fields in rows]
-
-
-def _fields(line: str) -> list[str]:
-    """Cells of a line: separated by commas or semicolons if there are any, else by blanks; [] if empty."""
-    if not line.strip():
-        return []
-    for mark in (",", ";"):
-        if mark in line:
-            return [cell.strip() for cell in next(csv.reader([line], delimiter=mark, skipinitialspace=True))]
-    return line.split()
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _number(path: Path, line: int, fields: list[str], column: int, width: int) -> float:
-    if len(fields) != width:
-        raise SamplesError(f"{path}, line {line}: {len(fields)} values where the first line has {width}")
-    if not _is_number(fields[column]):
-        raise SamplesError(f"{path}, line {line}: {fields[column]!r} is not a number (write nan if missing)")
-    return float(fields[column])
+    if kind not in KINDS:
+        raise SamplesError(f"kind must be 'tau' or 'zeta', not {kind!r}")
+    return Samples.from_values(read_values(Path(path), kind), kind, str(path))

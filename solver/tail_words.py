@@ -23,6 +23,8 @@ def tail_law(tail: TailForm, variable: str) -> str:
     ('e^(0.5 ζ)', 'τ^-1.5')
     >>> tail_law(TailForm("tempered", 1.0, -1.5), "lag"), tail_law(TailForm("stable", 0.0, -1.5), "lag")
     ('ℓ^-1 (ln ℓ)^-1.5', '(ln ℓ)^-0.5')
+    >>> tail_law(TailForm("root", 2e-4, 0.0), "tau"), tail_law(TailForm("root", 3e-9, 0.0), "tau")
+    ('τ^-1.0002', 'τ^-(1 + 3e-09)')
     """
     if not math.isfinite(tail.exponent):
         return str(tail)
@@ -30,14 +32,27 @@ def tail_law(tail: TailForm, variable: str) -> str:
     power = power_of_depth(tail, variable)
     factors = []
     if variable == "tau":
-        factors.append(f"τ^-{1 + tail.exponent:.4g}")
+        factors.append(f"τ^-{_offset(1, tail.exponent)}")
     elif tail.exponent:
         factors.append(f"e^({tail.exponent:.4g} ζ)" if variable == "zeta" else f"ℓ^-{tail.exponent:.4g}")
     if power:
         factors.append(f"{depth}^{power:.4g}")
     if tail.log_power:
         factors.append(f"(ln {depth})^{tail.log_power}")
-    return (" ".join(factors) or "1") + (" / |F|" if tail.over_drift else "")
+    return (" ".join(factors) or "1") + tail.drift_factor
+
+
+def _offset(whole: int, exponent: float) -> str:
+    """whole + exponent in four digits, or in as many as a small exponent takes to show, or as a sum.
+
+    >>> _offset(1, 1.26736), _offset(1, 0.0), _offset(-1, 4e-6), _offset(-1, 4e-12)
+    ('2.267', '1', '-0.999996', '(-1 + 4e-12)')
+    """
+    for digits in range(4, 9):  # more are hard to count
+        text = f"{whole + exponent:.{digits}g}"
+        if abs(float(text) - whole - exponent) <= 0.1 * exponent:
+            return text
+    return f"({whole} + {exponent:.4g})"
 
 
 def right_law(tail: TailForm) -> str:
@@ -51,10 +66,10 @@ def right_law(tail: TailForm) -> str:
     if not math.isfinite(tail.exponent):
         return str(tail)
     laws = []
-    for head, depth in ((f"ρ ~ e^({-tail.exponent:.4g} ζ)", "ζ"), (f"p ~ τ^{tail.exponent - 1:.4g}", "|ln τ|")):
+    for head, depth in ((f"ρ ~ e^({-tail.exponent:.4g} ζ)", "ζ"), (f"p ~ τ^{_offset(-1, tail.exponent)}", "|ln τ|")):
         powers = f" {depth}^{tail.power:.4g}" if tail.power else ""
         powers += f" (ln {depth})^{tail.log_power}" if tail.log_power else ""
-        laws.append(head + powers + (" / |F|" if tail.over_drift else ""))
+        laws.append(head + powers + tail.drift_factor)
     return ", ".join(laws) + " at τ → 0"
 
 

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
+import re
+import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import ROOT
-from rich.console import Console
 from typer.testing import CliRunner
 
-from solver import cli, command_solve, outputs, terminal
+from solver import command_solve, outputs, terminal
 from solver.errors import ModelError, NotConvergedError
 from solver.model import Model
 from solver.presets import load_preset, preset_names
+from validation.verbs import app
 
-FILES = {"summary.json", "density.csv", "envelope.csv", "model.toml", "figure.png"}
+FILES = {"summary.json", "density.csv", "envelope.csv", "model.toml", "figure.png", "zetafp.sha256"}
 DIAG = ROOT / "tests" / "data" / "diag_0240_taus.npy"
 
 
 def run(*words: object) -> tuple[int, str]:
     """(exit status, everything printed with line breaks as blanks)."""
-    result = CliRunner().invoke(cli.app, [str(word) for word in words])
+    result = CliRunner().invoke(app, [str(word) for word in words])
     assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
     return result.exit_code, " ".join(result.output.split())
 
@@ -98,12 +98,50 @@ def test_the_figure_is_a_picture(broad: Path) -> None:
 
 def test_an_existing_directory_keeps_its_other_files(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    (tmp_path / "summary.json").write_text("old")
     status, text = run("solve", "pure-diffusion", "--out", tmp_path, "--no-plot")
     assert status == 0, text
     assert {path.name for path in tmp_path.iterdir()} == (FILES - {"figure.png"}) | {"notes.txt"}
     assert strict((tmp_path / "summary.json").read_text())["exponent"] == pytest.approx(2.0)
     assert strict((tmp_path / "summary.json").read_text())["threshold"] is None
+
+
+def test_running_again_leaves_no_stale_figure_and_replaces_no_file_of_yours(broad: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(broad, out)
+    status, text = run("solve", out / "model.toml", "--out", out, "--no-plot", "--rtol", "1e-6")
+    assert status == 0 and "the old figure.png was removed" in text
+    assert {path.name for path in out.iterdir()} == FILES - {"figure.png"}
+    (out / "figure.png").write_text("mine")
+    status, text = run("solve", "pure-diffusion", "--out", out, "--no-plot")
+    assert status == 0 and "figure.png there is not zetafp's and stays" in text
+    (out / "model.toml").write_text((out / "model.toml").read_text() + "# a comment worth keeping\n")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    for source in (out / "model.toml", "broad"):
+        status, text = run("solve", source, "--out", out, "--no-plot")
+        assert status == 2 and "has been changed since zetafp wrote it and will not be replaced" in text
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_full_disk_costs_the_files_but_not_the_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise ModelError("out: cannot be written: No space left on device")
+
+    monkeypatch.setattr(outputs, "write_all", full)
+    status, text = run("solve", "pure-diffusion", "--out", tmp_path / "out", "--no-plot")
+    assert status == 2 and "No space left on device" in text
+    assert "exponent β = 2" in text and "written to" not in text
+
+
+def test_a_file_name_may_be_anything(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff[red]$x$.toml")
+    load_preset("pure-diffusion").to_toml(path)
+    status, text = run(
+        "solve", path, "--out", tmp_path / "out", "--samples", shutil.copy(DIAG, tmp_path / "\udcfe.npy")
+    )
+    assert status == 0, text
+    assert "[red]$x$.toml" in text
+    summary = strict((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["name"] == "?[red]$x$.toml" and summary["samples"]["path"].endswith("\udcfe.npy")
 
 
 def test_below_the_threshold_both_statements_are_made() -> None:
@@ -117,7 +155,7 @@ def test_below_the_threshold_both_statements_are_made() -> None:
 
 
 def test_json_is_strict_and_alone() -> None:
-    result = CliRunner().invoke(cli.app, ["solve", "collapsed", "--json"])
+    result = CliRunner().invoke(app, ["solve", "collapsed", "--json"])
     summary = strict(result.output)
     assert summary["exponent"] is None and summary["has_root"] is False
     assert summary["tail"]["exponent"] == 1.0 and summary["tail"]["power"] == -1.5
@@ -131,12 +169,19 @@ def test_a_model_file_is_solved_like_a_preset(tmp_path: Path) -> None:
     assert status == 0 and "mine.toml" in text and "1.26736004906" in text
 
 
-@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("width", [0, 40, 60, 80])
 def test_text_fits_a_narrow_window(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = (["solve", "collapsed", "--samples", str(DIAG)], ["solve", "--list"], ["solve", "brod"])
+    whole = [CliRunner().invoke(app, command).output for command in commands]
     monkeypatch.setenv("COLUMNS", str(width))
-    for command in (["solve", "collapsed", "--samples", str(DIAG)], ["solve", "--list"], ["solve", "brod"]):
-        lines = CliRunner().invoke(cli.app, command).output.splitlines()
-        assert max(map(len, lines)) <= width
+    for command, wide in zip(commands, whole, strict=True):
+        lines = CliRunner().invoke(app, command).output.splitlines()
+        assert max(map(len, lines)) <= max(width, 40)
+        # wrapping moves words but cuts none, numbers least of all; only the seconds may differ
+        words = {
+            word.removesuffix(":") for word in wide.split() if len(word) < 28 and not re.fullmatch(r"\d+\.\d\d", word)
+        }
+        assert words <= {word.removesuffix(":") for line in lines for word in line.split()}
         assert all(line == line.rstrip() for line in lines)
         assert "\x1b" not in "".join(lines), "no colour codes where nobody sees colours"
 
@@ -148,6 +193,10 @@ def test_the_list_names_every_preset_with_phase_and_exponent() -> None:
         assert name in text
     for word in ("0.42", "1.26736", "broad", "collapsed", "critical"):
         assert word in text
+    listed = strict(CliRunner().invoke(app, ["solve", "--list", "--json"]).output)["presets"]
+    entries = {entry["name"]: entry for entry in listed}
+    assert set(entries) == set(preset_names())
+    assert entries["critical"]["exponent"] == pytest.approx(1.0) and entries["collapsed"]["exponent"] is None
 
 
 def test_samples_that_cannot_be_used_are_reported(tmp_path: Path) -> None:
@@ -165,15 +214,18 @@ BAD_INPUT = [
     (["brod"], "did you mean 'broad'?"),
     (["frozen-gates"], "no stationary density"),
     (["missing.toml"], "missing.toml: no such file"),
-    (["./broad"], "broad: no such file"),
+    (["./broad"], "./broad: no such file; the preset is called 'broad'"),
+    ([""], "the word for the model is empty"),
     (["typo.toml"], "stabilty"),
     (["broken.toml"], "broken.toml"),
     (["--rtol", "0"], "rtol"),
     (["--rtol", "nan"], "rtol"),
     (["--order", "7"], "order"),
-    (["--samples", "missing.npy"], "missing.npy: No such file"),
-    (["--samples", "typo.toml"], ".npy, .csv or .txt"),
+    (["--samples", "missing.npy"], "missing.npy: cannot be read: No such file"),
+    (["--samples", "typo.toml"], ".npy, .npz, .csv or .txt"),
     (["--samples", "words.txt"], "words.txt, line 2: 'many' is not a number"),
+    (["--kind", "zeta"], "--kind zeta: says what samples are, and there are none"),
+    (["--kind", "rate"], "'rate' is not one of"),
     (["--out", "typo.toml"], "is a file"),
     (["--out", "typo.toml/deeper"], "is a file"),
 ]
@@ -197,6 +249,11 @@ def test_bad_input_gives_one_paragraph_and_status_2(
     assert complaint in text
     assert "Traceback" not in text
     assert sorted(tmp_path.iterdir()) == before, "nothing was written"
+
+
+def test_a_figure_without_a_place_is_refused() -> None:
+    status, text = run("solve", "--plot")
+    assert status == 2 and "--plot: a figure goes into the directory of --out; name one" in text
 
 
 def test_not_converged_shows_the_best_estimate_and_writes_nothing(
@@ -238,53 +295,6 @@ def test_an_interrupted_solve_writes_nothing(tmp_path: Path, monkeypatch: pytest
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("existing", [False, True])
-def test_a_failing_writer_leaves_no_file_behind(tmp_path: Path, existing: bool) -> None:
-    target = tmp_path / "result"
-    if existing:
-        target.mkdir()
-        (target / "a.txt").write_text("old\n")
-
-    def broken(path: Path) -> None:
-        path.write_text("half")
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        outputs.write_all(target, {"a.txt": outputs.text_writer("new"), "b.txt": broken})
-    assert target.exists() == existing
-    assert [path.name for path in tmp_path.iterdir()] == (["result"] if existing else [])
-    if existing:
-        assert {path.name: path.read_text() for path in target.iterdir()} == {"a.txt": "old\n"}
-    written = outputs.write_all(target, {"a.txt": outputs.text_writer("new")})
-    assert [path.read_text() for path in written] == ["new\n"]
-
-
-def test_what_cannot_be_written_is_said_before_anything_is_replaced(tmp_path: Path) -> None:
-    target = tmp_path / "result"
-    (target / "b.txt").mkdir(parents=True)
-    (target / "a.txt").write_text("old")
-    new = {"a.txt": outputs.text_writer("new"), "b.txt": outputs.text_writer("new")}
-    with pytest.raises(ModelError, match=r"b\.txt: a directory stands"):
-        outputs.write_all(target, new)
-    assert (target / "a.txt").read_text() == "old"
-
-    def full(path: Path) -> None:
-        raise OSError(28, "No space left on device", str(path))
-
-    with pytest.raises(ModelError, match=r"other: cannot be written: No space left") as caught:
-        outputs.write_all(tmp_path / "other", {"a.txt": full})
-    assert "/." not in str(caught.value), "the directory aside is nobody's business"
-    assert [path.name for path in tmp_path.iterdir()] == ["result"]
-
-
-def test_a_file_is_never_taken_for_a_directory(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    for target in (tmp_path / "file", tmp_path / "file" / "a" / "b"):
-        with pytest.raises(ModelError, match="is a file"):
-            outputs.refuse_file(target)
-    outputs.refuse_file(tmp_path / "new" / "deeper")
-
-
 def test_json_has_null_for_what_it_cannot_say() -> None:
     from solver.report import to_json
 
@@ -292,40 +302,13 @@ def test_json_has_null_for_what_it_cannot_say() -> None:
     assert strict(to_json(values)) == {"a": None, "b": [None, None, 1.5], "c": 3, "d": True}
 
 
-def test_progress_is_shown_on_a_terminal_only_and_only_when_it_takes_long(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with terminal.progress_on_stderr() as progress:
-        assert progress is None, "stderr of a test is no terminal"
-    shown = io.StringIO()
-    monkeypatch.setattr(terminal, "Console", lambda **_: Console(file=shown, force_terminal=True, width=80))
-    with terminal.progress_on_stderr() as progress:
-        assert progress is not None
-        progress(1, 100, 1e-3)
-    assert shown.getvalue() == ""
-    monkeypatch.setattr(terminal, "QUIET_SECONDS", 0.01)
-    with terminal.progress_on_stderr() as progress:
-        assert progress is not None
-        progress(2, 200, 1e-5)
-        time.sleep(0.3)  # the status redraws a few times a second
-    assert "200 nodes" in shown.getvalue()
-
-
 def test_the_version_and_the_help_do_not_wait_for_matplotlib() -> None:
     from solver import __version__
 
     status, text = run("--version")
     assert status == 0 and text == f"zetafp {__version__}"
-    code = "import sys, solver.cli; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, validation.verbs; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
-
-
-def test_a_terminal_without_greek_letters_is_no_reason_to_fail() -> None:
-    code = "import sys; sys.argv = ['zetafp', 'solve', '--list']; from solver.cli import main; main()"
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert b"pure-diffusion" in done.stdout
 
 
 def test_every_exit_status_is_documented() -> None:

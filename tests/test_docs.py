@@ -54,7 +54,7 @@ def test_python_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("path", **named([path for path in DOCUMENTS if commands(path)]))
 def test_commands_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from solver.cli import app
+    from validation.verbs import app
 
     # the reader stands in a clone: files the commands name are there
     for folder in ("tests", "docs"):

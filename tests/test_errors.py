@@ -22,6 +22,8 @@ from solver import (
     TanhDrift,
     TemperedStableJumps,
     build_generator,
+    closed_form,
+    load_preset,
     read_samples,
     solve_stationary,
 )
@@ -96,7 +98,19 @@ def rounding() -> None:
 
 
 def far_apart() -> None:
+    solve_stationary(Model(TanhDrift(1.0, 0.0, 1e7), 1e-3, JUMPS))
+
+
+def needle() -> None:
     solve_stationary(Model(TanhDrift(60.0, 0.0, 38.0), 0.0, TemperedStableJumps(0.015, 0.21, 14.0)))
+
+
+def too_extreme() -> None:
+    solve_stationary(Model(TanhDrift(1e300), 1e-300))
+
+
+def unseen_tempering() -> None:
+    solve_stationary(Model(TanhDrift(1.0), 0.3, TemperedStableJumps(0.4, 1.5, 1e-18)))
 
 
 def no_grid() -> None:
@@ -120,12 +134,39 @@ def heavy_observable() -> None:
     solve_stationary(BASELINE).correlation_time(lambda zeta: np.exp(-zeta))
 
 
-def out_is_a_file() -> None:
-    from solver.cli import app
+def infinite_mean() -> None:
+    broad, pinned = load_preset("broad"), Model(TanhDrift(1.0), 0.1, TemperedStableJumps(0.2, 0.5, 0.9))
+    assert closed_form(pinned).phase == "collapsed"
+    means = [solve_stationary(model).timescales().mean() for model in (broad, pinned, load_preset("collapsed"))]
+    assert means[:2] == [np.inf, np.inf] and 0 < means[2] < np.inf, means
+    raise ModelError("inf")  # not an error for the program: the number is what it says
 
-    result = CliRunner().invoke(app, ["solve", "broad", "--out", str(write("taken", ""))])
-    assert result.exit_code == 2
-    raise ModelError(result.stderr)
+
+def complaint(*words: str) -> None:
+    """What `zetafp solve` says about bad input, as the exception that it was."""
+    from validation.verbs import app
+
+    result = CliRunner().invoke(app, ["solve", *words])
+    assert result.exit_code == 2, result.output
+    raise ModelError(" ".join(result.stderr.split()))
+
+
+def no_model_file() -> None:
+    Path("result").mkdir()
+    complaint("result")
+
+
+def out_is_a_file() -> None:
+    complaint("broad", "--out", str(write("taken", "")))
+
+
+def out_is_closed() -> None:
+    complaint("broad", "--out", "/proc/here" if Path("/proc").is_dir() else "/dev/null/here")
+
+
+def out_holds_mine() -> None:
+    load_preset("broad").to_toml("model.toml")
+    complaint("model.toml", "--out", ".")
 
 
 CASES: list[tuple[str, type[Exception], Callable[[], None], str]] = [
@@ -144,12 +185,24 @@ CASES: list[tuple[str, type[Exception], Callable[[], None], str]] = [
     ("a given grid is too coarse", NotConvergedError, coarse, r"h = 0\.4 .*negative or not finite"),
     ("rounding comes before the accuracy", NotConvergedError, rounding, "rounding limits this model"),
     ("drift and noise have lengths too far apart", NotConvergedError, far_apart, "too far apart"),
+    ("pure jumps too small to spread the density", NotConvergedError, needle, "too sharp for .* nodes"),
+    ("parameters too extreme for doubles", ModelError, too_extreme, "1e-?[+]?300: .*range of doubles"),
+    ("a tempering that doubles cannot tell from none", NotConvergedError, unseen_tempering, "tempering = 1e-18"),
     ("a reference method without a grid", ModelError, no_grid, "method = 'eigs'.*grid=Grid"),
     ("`dense` on a grid where it would subtract", ModelError, subtracting, "node"),
-    ("a file of samples cannot be read", SamplesError, unreadable, r"tau\.txt, line 2: 'many' is not a number"),
+    ("a model file is a directory, not UTF-8 text, or enormous", ModelError, no_model_file, "result: a directory, not"),
+    (
+        "a file of samples is missing or cannot be read",
+        SamplesError,
+        unreadable,
+        r"tau\.txt, line 2: 'many' is not a number",
+    ),
     ("some samples cannot be used", SamplesError, unusable, "2"),
     ("an observable without a correlation time", ModelError, heavy_observable, "infinite|variance"),
-    ("`--out` names a file", ModelError, out_is_a_file, "taken"),
+    ("the mean time scale is infinite", ModelError, infinite_mean, "inf"),
+    ("`--out` names a file", ModelError, out_is_a_file, "taken is a file"),
+    ("`--out` cannot be written", ModelError, out_is_closed, "here: (cannot be written: |/dev/null is a file)"),
+    ("a file that zetafp did not write, or that was edited since", ModelError, out_holds_mine, r"model\.toml: was not"),
 ]
 
 

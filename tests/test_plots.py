@@ -138,6 +138,15 @@ def test_the_figure_has_four_panels_and_a_title(baseline_density: Any, tmp_path:
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 
 
+def test_a_title_is_text_and_fits(baseline_density: Any, tmp_path: Path) -> None:
+    theory = closed_form(baseline_density.model)
+    for name in (r"a$\frac$b.toml", "x" * 200, "many words " * 30, ""):
+        figure = plot_solution(baseline_density, theory, title=name)
+        figure.savefig(tmp_path / "figure.png")
+        title = figure.texts[0] if figure.texts else figure._suptitle  # type: ignore[attr-defined]
+        assert title.get_window_extent().width < figure.bbox.width
+
+
 def test_no_global_state_is_touched(baseline_density: Any) -> None:
     before = dict(mpl.rcParams)
     plot_solution(baseline_density, closed_form(baseline_density.model))
