@@ -28,7 +28,6 @@ from solver.power_check import WITHIN, further_powers, power_readings
 from solver.power_tail import PowerTail
 from solver.tail_form import TailForm
 from solver.tail_words import power_of_depth
-from solver.untempered import is_untempered
 
 # Shallowest and deepest readings, in nodes: the first is past the local polynomial, the second where nothing
 # else limits.
@@ -131,6 +130,8 @@ def _readings(density: StationaryDensity, tail: TailForm) -> list[Row]:
     # where the left tail begins: half the mass may lie far out on the other side
     origin = min(float(density.median()), float(density.model.drift.sign_changes()[0]))
     spectrum, side = density.timescales(), density.null.left
+    # e^{-y} e^{βζ}, y = ℓ e^ζ, is largest at y = β: a lag feels ρ that much to the right of -ln ℓ
+    lead = np.log(tail.exponent) if side is not None and 1 < tail.exponent < np.inf else 0.0
     lag_tail = replace(tail, power=power_of_depth(tail, "lag"))
 
     def slope(s: float) -> float:
@@ -144,7 +145,7 @@ def _readings(density: StationaryDensity, tail: TailForm) -> list[Row]:
         return float((near - far - law) / (0.25 * s)) - 1.0
 
     def fall(s: float) -> float:
-        return float(density.envelope(log_lags=s - origin).local_exponent) + _power(lag_tail, s)
+        return float(density.envelope(log_lags=s - origin + lead).local_exponent) + _power(lag_tail, s)
 
     depth = _depth(density, slope, origin)
     short = bool(np.isneginf(density.logpdf(origin - depth)))
@@ -169,7 +170,7 @@ def _readings(density: StationaryDensity, tail: TailForm) -> list[Row]:
         *rows,
         row("ln ρ", slope, depth, tail, f"ζ = {origin - depth:.4g}"),
         row("p(τ)", chord, depth, tail, f"ln τ = {0.75 * depth - origin:.4g} … {depth - origin:.4g}"),
-        row("f(ℓ)", fall, inner, lag_tail, f"ln ℓ = {inner - origin:.4g}"),
+        row("f(ℓ)", fall, inner, lag_tail, f"ln ℓ = {inner - origin + lead:.4g}"),
     ]
 
 
@@ -233,8 +234,8 @@ def _balance(density: StationaryDensity) -> list[Row]:
         Row("mass", np.nan, excess, whole, error + _BALANCE, "error of the density"),
         Row("residual", np.nan, density.residual, whole, _BALANCE, "rounding"),
     ]
-    jumps = density.model.jumps
-    balanced = jumps is None or not is_untempered(density.model) or jumps.stability > 1  # else E |F| = ∞
+    far = None if density.model.jumps is None else density.model.jumps.power_law
+    balanced = far is None or far.stability > 1  # else E |F| = ∞
     if balanced and all(moment_exists(density.model, 1, side) for side in ("left", "right")):
         mean, scale, beyond = mean_drift(density.model.drift, density.distribution.interpolant)
         allowed = (error + _BALANCE) * scale + beyond

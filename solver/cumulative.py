@@ -22,9 +22,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 import scipy.special
 
+from solver.cells import polynomial_coefficients
 from solver.errors import NotConvergedError
-from solver.interpolant import Array, Index, Interpolant, continued, in_chunks, polynomial_coefficients
-from solver.power_tail import PowerTail
+from solver.interpolant import Array, Index, Interpolant, in_chunks
 
 # Nodes either side of the point where a sum is turned into an integral: g is a polynomial of degree 10 there.
 _HALF = 5
@@ -79,18 +79,21 @@ class LowerMass:
         if side is None:
             return np.full(distance.shape, -np.inf)
         log_h = np.log(inner.spacing)
-        nodes = inner.windows(-distance - _HALF, 2 * _HALF + 1)[:, ::-1]  # outwards
-        here = nodes[:, _HALF]
-        log_sum = np.where(distance == 0, -np.inf, 0.0)
+        nodes, common = inner.windows(-distance - _HALF, 2 * _HALF + 1)
+        nodes = nodes[:, ::-1]  # outwards
+        here = nodes[:, _HALF] + common
+        log_sum = np.empty(distance.shape)
         chosen = distance > 0
-        log_sum[chosen] = continued(side.log_mass_from, side.exponent * inner.spacing, distance[chosen])
+        log_sum[chosen] = side.log_mass_from(distance[chosen])
         if not chosen.all():
             log_sum[~chosen] = np.logaddexp(side.log_mass_from(1), here[~chosen] + log_h)
         decay = 0.5 * (nodes[:, _HALF - 1] - nodes[:, _HALF + 1])
-        correction = -1 / (decay * scipy.special.exprel(-decay)) + 1 / decay  # exact for a geometric tail
         slow = np.abs(decay) < _STEEPEST
+        correction = np.empty(distance.shape)
+        steep = decay[~slow]
+        correction[~slow] = -1 / (steep * scipy.special.exprel(-steep)) + 1 / steep  # exact for a geometric tail
         outwards = np.arange(-_HALF, _HALF + 1)
-        smooth = np.exp(nodes[slow] - here[slow, None] + decay[slow, None] * outwards)
+        smooth = np.exp(nodes[slow] - nodes[slow, _HALF, None] + decay[slow, None] * outwards)
         taylor, derivatives = _end_correction()
         weights = np.power.outer(-decay[slow], np.arange(_TERMS)) @ taylor.T
         correction[slow] = np.einsum("nj,jk,nk->n", weights, derivatives, smooth)
@@ -100,6 +103,7 @@ class LowerMass:
     def log_mass(self, zeta: Array) -> Array:
         """ln ∫_{-∞}^ζ ρ for a flat array: -inf left of a stop edge, NaN for NaN, the total right of the grid.
 
+        Raises ModelError where the density is not known (`Interpolant.known`).
         Right of an open right edge the mass is still growing: ask the mirrored side there.
         """
         inner = self.interpolant
@@ -107,9 +111,9 @@ class LowerMass:
         chosen = inner.on_support(zeta) & (zeta <= inner.right)
         if chosen.any():
             out[chosen] = in_chunks(self._on_grid, zeta[chosen])
-        for far, side, n, sign in inner.on_powers(zeta):
+        for far, side, distance, sign in inner.on_law(zeta):
             if sign < 0:
-                out[far] = side.log_integral(n)
+                out[far] = side.far_log_mass(distance)
         return out
 
     def _on_grid(self, zeta: Array) -> Array:
@@ -128,9 +132,11 @@ class LowerMass:
         """The ζ with ln mass `target` (flat array, finite, at most the last of `at_nodes`)."""
         side, out = self.interpolant.before, np.empty(target.shape)
         far = np.zeros(target.shape, dtype=bool)
-        if isinstance(side, PowerTail):
-            far = target < side.log_integral(1.0)
-            out[far] = self.interpolant.left - self.interpolant.spacing * side.node_with(target[far])
+        if side is not None and (target < self.at_nodes[0]).any():
+            law_from = np.array([side.law_from * self.interpolant.spacing])
+            if np.isfinite(law_from[0]):
+                far = target < side.far_log_mass(law_from)
+                out[far] = self.interpolant.left - side.far_distance(target[far])
         out[~far] = in_chunks(self._inverse, target[~far])
         return out
 
@@ -169,12 +175,14 @@ class LowerMass:
         outside = cell < 0
         if side is not None and outside.any():
             fall = (table[0] - target[outside]) * np.exp(table[0] - inner.log_density[0])
-            depth = inner.spacing + 2 * fall
+            deepest = side.deepest * inner.spacing
+            depth = np.minimum(inner.spacing + 2 * fall, deepest)
             for _ in range(_STEPS):
                 short = self._on_grid(inner.left - depth) >= target[outside]
                 if not short.any():
                     break
-                depth = np.where(short, 2 * depth, depth)
+                side.require(float(2 * depth[short & (depth >= deepest)].max(initial=0.0)))
+                depth = np.where(short, np.minimum(2 * depth, deepest), depth)
             low[outside], high[outside] = inner.left - depth, inner.left
             guess[outside] = inner.left - fall
         return low, high, guess

@@ -178,6 +178,14 @@ class StationaryDensity:
         """Ends of the support: infinite at an open edge."""
         return self.distribution.support
 
+    @property
+    def known(self) -> tuple[float, float]:
+        """The ends of where ρ is known: infinite, but for an open side whose tail the tempering of the jumps pins.
+
+        Deeper there every view raises ModelError; `solve_stationary(model, depth=...)` moves the ends outwards.
+        """
+        return self.distribution.interpolant.known
+
     @cached_property
     def _moments(self) -> tuple[float, float]:
         return mean_and_variance(self.distribution.interpolant)
@@ -205,7 +213,7 @@ class StationaryDensity:
     def timescales(self) -> TimescaleSpectrum:
         """The spectrum p(τ) = ρ(-ln τ)/τ of time scales."""
         tempering = np.inf if self.model.jumps is None else self.model.jumps.tempering
-        return TimescaleSpectrum(self.distribution, tempering)
+        return TimescaleSpectrum(self.distribution, tempering, self.model, self.log_error)
 
     def envelope(self, lags: ArrayLike | None = None, *, log_lags: ArrayLike | None = None) -> Envelope:
         """f(ℓ) = ∫ exp(-ℓ e^ζ) ρ dζ at `lags` or at e^{log_lags}."""

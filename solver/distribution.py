@@ -103,13 +103,13 @@ class Distribution:
 
     def logcdf(self, zeta: ArrayLike) -> Array:
         """ln P(Z ≤ ζ)."""
-        return elementwise(lambda z: self._tails(z)[0], zeta)
+        return elementwise(lambda z: self.tails(z)[0], zeta)
 
     def logsf(self, zeta: ArrayLike) -> Array:
         """ln P(Z > ζ)."""
-        return elementwise(lambda z: self._tails(z)[1], zeta)
+        return elementwise(lambda z: self.tails(z)[1], zeta)
 
-    def _tails(self, zeta: Array) -> tuple[Array, Array]:
+    def tails(self, zeta: Array) -> tuple[Array, Array]:
         """ln cdf and ln sf of a flat array, each exact in its own tail."""
         inner = self.interpolant
         middle = inner.left + inner.spacing * self._split

@@ -3,9 +3,9 @@ half-lines.
 
 Through the twelve nodes around a point runs one polynomial of degree eleven in ln ρ; its value, its
 derivative and the integral of its exponential are all that the distribution needs. Beyond an open edge the
-nodes come from the exact `Continuation`, so edges are not special. Working on ln ρ keeps the relative
-accuracy of tails at any depth, and nothing global is solved, so that a grid of a million nodes costs only
-what is asked of it.
+nodes come from the exact `Continuation`, so edges are not special; far out one exponential, or a sum of
+powers, is left and needs no nodes. Working on ln ρ keeps the relative accuracy of tails at any depth, and
+nothing global is solved, so that a grid of a million nodes costs only what is asked of it.
 
 The catch: next to a stop edge there are no nodes beyond, and the twelve nodes sit on one side (accurate to
 the same order with a larger constant; the density there is below the error estimate). The interpolant is
@@ -14,17 +14,17 @@ continuous everywhere, its derivative only up to the interpolation error.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.cells import Cells, polynomial_coefficients
+from solver.continuation import Continuation
 from solver.nullvector import Tail
-from solver.power_tail import PowerTail
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -34,34 +34,9 @@ Index = NDArray[np.int64]
 # 10 nodes 2e-7, 3e-10, 4e-13; with 14 little better, and at stop edges the rounding grows fourfold with each
 # pair).
 POINTS = 12
-# Deeper than this beyond an edge the exact powers are replaced by the geometric law they have become: far
-# deeper than `Continuation.reach`, and no float resolves single nodes there.
-_DEEPEST = 10**12
-# Gauss points in a cell: with |d ln ρ/dζ| h = 0.5, the steepest a resolved grid has, 8 points are exact to
-# rounding, and to 1e-11 even at 5.
-_GAUSS = 8
 # Points handled at once: each needs up to 12 nodes, and a node of the continuation about 75 numbers, 120 MB
 # in all.
 _CHUNK = 1 << 14
-
-
-@lru_cache(maxsize=32)
-def polynomial_coefficients(count: int, origin: int) -> Array:
-    """(count, count): row k maps the values at nodes -origin … count-1-origin to the coefficient of t^k.
-
-    Lagrange's polynomials in exact rationals, rounded once: the Vandermonde matrix is too badly conditioned.
-    """
-    nodes = range(-origin, count - origin)
-    columns = []
-    for own in nodes:
-        basis = [Fraction(1)]  # Π (t - other)/(own - other), lowest power first
-        for other in nodes:
-            if other != own:
-                shifted = [Fraction(0), *basis]
-                scaled = [*(other * c for c in basis), Fraction(0)]
-                basis = [(up - down) / (own - other) for up, down in zip(shifted, scaled, strict=True)]
-        columns.append([float(c) for c in basis])
-    return np.array(columns).T
 
 
 def in_chunks(function: Callable[[Any], Array], values: NDArray[Any]) -> Array:
@@ -69,39 +44,6 @@ def in_chunks(function: Callable[[Any], Array], values: NDArray[Any]) -> Array:
     if values.size <= _CHUNK:
         return function(values)
     return np.concatenate([function(values[i : i + _CHUNK]) for i in range(0, values.size, _CHUNK)])
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """The polynomials of some cells: ln ρ = base + Σ_k coefficients[:, k] t^k, t from 0 to 1 across each."""
-
-    base: Array
-    coefficients: Array
-
-    def value(self, t: Array) -> Array:
-        """ln ρ at the fraction t of each cell."""
-        return self.base + self._increment(t)
-
-    def slope(self, t: Array) -> Array:
-        """d ln ρ / dt, per cell width."""
-        out = np.zeros_like(t)
-        for k in range(self.coefficients.shape[1] - 1, 0, -1):
-            out = out * t + k * self.coefficients[:, k]
-        return out
-
-    def log_integral(self, t: Array) -> Array:
-        """ln ∫_0^t ρ, in units of the cell width; -inf where t = 0."""
-        nodes, weights = np.polynomial.legendre.leggauss(_GAUSS)
-        values = np.exp(self._increment(t * (0.5 * (1 + nodes))[:, None]))
-        with np.errstate(divide="ignore"):
-            return self.base + np.log(t * (0.5 * weights @ values))
-
-    def _increment(self, t: Array) -> Array:
-        """ln ρ - base; t may carry leading axes."""
-        out = np.zeros_like(t)
-        for k in range(self.coefficients.shape[1] - 1, -1, -1):
-            out = out * t + self.coefficients[:, k]
-        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,18 +93,29 @@ class Interpolant:
         for side, beyond in ((self.before, -index), (self.after, index - (self.size - 1))):
             chosen = beyond > 0
             if side is not None and chosen.any():
-                out[chosen] = continued(side.log_density, side.exponent * self.spacing, beyond[chosen])
+                out[chosen] = side.log_density(beyond[chosen])
         return out
 
-    def windows(self, first: Index, count: int) -> Array:
-        """ln ρ at the `count` nodes from each node of `first` on, shape (len(first), count)."""
-        nodes = first[:, None] + np.arange(count)
-        span = int(np.ptp(first)) + count if first.size else 0
-        if span >= nodes.size:
-            return self.at_node(nodes)
-        start = int(first.min())
-        shared = self.at_node(np.arange(start, start + span))
-        return np.asarray(shared[nodes - start])
+    def windows(self, first: Index, count: int) -> tuple[Array, Array]:
+        """ln ρ at the `count` nodes from each node of `first` on, (len(first), count), and what to add to each row.
+
+        What is to be added is 0 but for windows that lie beyond an edge (`Continuation.windows`).
+        """
+        values, common = np.empty((first.size, count)), np.zeros(first.size)
+        rest = np.ones(first.size, dtype=bool)
+        for side, nearest, order in ((self.before, 1 - first - count, -1), (self.after, first - (self.size - 1), 1)):
+            beyond = nearest >= 1
+            if isinstance(side, Continuation) and beyond.any():
+                outwards, common[beyond] = side.windows(nearest[beyond], count)
+                values[beyond] = outwards[:, ::order]
+                rest &= ~beyond
+        if rest.any():
+            start = int(first[rest].min())
+            span = int(first[rest].max()) - start + count
+            nodes = first[rest, None] + np.arange(count)
+            shared = self.at_node(np.arange(start, start + span)) if span < nodes.size else None
+            values[rest] = self.at_node(nodes) if shared is None else shared[nodes - start]
+        return values, common
 
     def cells(self, index: Index) -> Cells:
         """The local polynomials of the cells between node `index` and the next one."""
@@ -171,7 +124,7 @@ class Interpolant:
             first = np.maximum(first, 0)
         if self.after is None:
             first = np.minimum(first, self.size - self.points)
-        values = self.windows(first, self.points)
+        values, common = self.windows(first, self.points)
         origin = index - first  # the same for all cells, but for those next to a stop edge
         base = values[np.arange(index.size), origin]
         # coefficients of ln ρ - base: differences first, so that a large ln ρ costs no digits twice
@@ -180,7 +133,7 @@ class Interpolant:
             own = origin == place
             matrix = polynomial_coefficients(self.points, int(place))
             coefficients[own] = (values[own] - base[own, None]) @ matrix.T
-        return Cells(base, coefficients)
+        return Cells(base + common, coefficients)
 
     def locate(self, zeta: Array) -> tuple[Index, Array]:
         """Cell and fraction of finite points on the support (`on_support`)."""
@@ -193,31 +146,44 @@ class Interpolant:
         return index, position - index
 
     def on_support(self, zeta: Array) -> NDArray[np.bool_]:
-        """Finite points not beyond a stop edge (and within the range of integers, 10^18 nodes), nor on powers."""
-        near = np.abs(zeta) < 1e18 * self.spacing
-        if self.before is None:
-            near &= zeta >= self.left
-        if self.after is None:
-            near &= zeta <= self.right
-        for far, *_ in self.on_powers(zeta):
+        """Finite points not beyond a stop edge, and not where a law in closed form takes over (`on_law`).
+
+        Raises ModelError for a finite point at which the density is not known.
+        """
+        near = np.isfinite(zeta)
+        for side, depth in ((self.before, self.left - zeta), (self.after, zeta - self.right)):
+            if side is None:
+                near &= depth <= 0
+            else:
+                side.require(float(depth[np.isfinite(depth)].max(initial=-np.inf)))
+        for far, *_ in self.on_law(zeta):
             near &= ~far
         return near
 
-    def on_powers(self, zeta: Array) -> list[tuple[NDArray[np.bool_], PowerTail, Array, float]]:
-        """Points a node or more beyond an edge with a tail of powers, which needs no nodes: which, tail, n, sign."""
-        found = []
+    def on_law(self, zeta: Array) -> Iterator[tuple[NDArray[np.bool_], Tail, Array, float]]:
+        """Points so deep that the tail's own law needs no nodes: which, the tail, distances beyond the edge, sign."""
         for side, edge, sign in ((self.before, self.left, -1.0), (self.after, self.right, 1.0)):
-            if isinstance(side, PowerTail):
-                n = sign * (zeta - edge) / self.spacing
-                far = (n >= 1) & np.isfinite(n)
-                found.append((far, side, n[far], sign))
-        return found
+            depth = sign * (zeta - edge)
+            if side is None or not (depth >= self.spacing).any():
+                continue
+            far = (depth >= side.law_from * self.spacing) & np.isfinite(depth)
+            if far.any():
+                yield far, side, depth[far], sign
+
+    @property
+    def known(self) -> tuple[float, float]:
+        """The ends of where the density is known: infinite but for a tail that is pinned by the tempering."""
+        before, after = (np.inf if side is None else side.deepest for side in (self.before, self.after))
+        return self.left - before * self.spacing, self.right + after * self.spacing
 
     def log_density_at(self, zeta: Array) -> Array:
-        """ln ρ(ζ) for a flat array: -inf beyond stop edges and at ±inf, NaN for NaN."""
+        """ln ρ(ζ) for a flat array: -inf beyond stop edges and at ±inf, NaN for NaN.
+
+        Raises ModelError beyond `known`.
+        """
         out = self._map(zeta, lambda cells, t: cells.value(t), -np.inf)
-        for far, side, n, _ in self.on_powers(zeta):
-            out[far] = side.log_density(n)
+        for far, side, distance, _ in self.on_law(zeta):
+            out[far] = side.far_log_density(distance)
         return out
 
     def slope_at(self, zeta: Array) -> Array:
@@ -226,8 +192,8 @@ class Interpolant:
         for side, sign in ((self.before, -1.0), (self.after, 1.0)):
             if side is not None:
                 out[zeta == sign * np.inf] = -sign * side.exponent
-        for far, powers, n, sign in self.on_powers(zeta):
-            out[far] = -sign * powers.decay(n) / self.spacing
+        for far, side, distance, sign in self.on_law(zeta):
+            out[far] = -sign * side.far_decay(distance)
         return out
 
     def _map(self, zeta: Array, function: Callable[[Cells, Array], Array], outside: float) -> Array:
@@ -241,9 +207,3 @@ class Interpolant:
         if chosen.any():
             out[chosen] = in_chunks(evaluate, zeta[chosen])
         return out
-
-
-def continued(function: Callable[[Index], Array], decay: float, beyond: Index) -> Array:
-    """A logarithm that `function` gives at nodes beyond an edge, geometric past the deepest one."""
-    near = np.minimum(beyond, _DEEPEST)
-    return function(near) - decay * (beyond - near)

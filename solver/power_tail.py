@@ -24,6 +24,7 @@ _STEP = 0.25
 _FADED = 40.0  # e^{-40}: what is left out at the lower end; at the upper one e^{-t} itself is that small
 # In the logarithms of depth and mass the tail is a line that bends within a few units: 4 to 7 steps.
 _NEWTON = 12
+_LARGE = 1e8  # y from which two terms of ζ(q, y) y^q are exact to rounding
 _HIGHEST = 6.6  # ln of 735, beyond which e^{-t} is not a number
 
 
@@ -49,6 +50,11 @@ class PowerTail:
     excess = 0.0
     doubt = 0.0
     reach = np.inf  # every jump that shapes the tail is in it
+    deepest = np.inf
+    law_from = 1.0  # the shape holds from the first node on
+
+    def require(self, depth: float) -> None:
+        """Known at any depth (`Continuation.require`)."""
 
     @property
     def power(self) -> float:
@@ -65,39 +71,47 @@ class PowerTail:
     def log_mass_from(self, n: ArrayLike) -> Array:
         """ln( spacing · Σ_{k ≥ n} ρ_k )."""
         first = _counted(n) + self.start
-        # ζ(q, y) y^q is about y/(q-1): taken together so that nothing under- or overflows at great depth
-        sums = zeta(self.powers, first[..., None]) * first[..., None] ** self.powers
+        sums = _zeta_times_power(self.powers, first[..., None])
         depth = np.log(first / self.start)
         rest = (np.exp(np.multiply.outer(depth, self.powers[0] - self.powers)) * sums) @ self.coefficients
         logs: Array = self._log(rest) - self.powers[0] * depth + self.log_scale + np.log(self.spacing)
         return logs
 
-    def decay(self, n: ArrayLike) -> Array:
-        """-d ln ρ / dn at any real n ≥ 1."""
-        y = _counted(n) / self.start + 1.0
-        parts = np.exp(np.multiply.outer(np.log(y), self.powers[0] - self.powers)) * self.coefficients
-        slopes: Array = (parts @ self.powers) / parts.sum(axis=-1) / (y * self.start)
+    def _far(self, distance: Array) -> tuple[Array, Array]:
+        """ln of the depth over that of the edge, and the powers relative to the first, at distances in ζ from it."""
+        depth = np.log1p(distance / (self.start * self.spacing))
+        return depth, np.exp(np.multiply.outer(depth, self.powers[0] - self.powers)) * self.coefficients
+
+    def far_log_density(self, distance: Array) -> Array:
+        """ln ρ at distances in ζ beyond the edge, nodes or not."""
+        depth, parts = self._far(distance)
+        return np.asarray(self._log(parts.sum(axis=-1)) - self.powers[0] * depth + self.log_scale)
+
+    def far_decay(self, distance: Array) -> Array:
+        """-d ln ρ / d distance."""
+        _, parts = self._far(distance)
+        slopes: Array = (parts @ self.powers) / parts.sum(axis=-1) / (distance + self.start * self.spacing)
         return slopes
 
-    def log_integral(self, n: ArrayLike) -> Array:
-        """ln of the mass beyond any real n ≥ 1: the integral where `log_mass_from` is the sum over nodes."""
-        depth = np.log1p(_counted(n) / self.start)
-        rest = np.exp(np.multiply.outer(depth, self.powers[0] - self.powers)) @ (self.coefficients / (self.powers - 1))
+    def far_log_mass(self, distance: Array) -> Array:
+        """ln of the mass beyond: the integral where `log_mass_from` is the sum over nodes."""
+        depth, parts = self._far(distance)
+        rest = parts @ (1 / (self.powers - 1))
         scale = self.log_scale + np.log(self.start * self.spacing)
-        logs: Array = self._log(rest) + (1 - self.powers[0]) * depth + scale
-        return logs
+        return np.asarray(self._log(rest) + (1 - self.powers[0]) * depth + scale)
 
-    def node_with(self, log_integral: Array) -> Array:
-        """The real n ≥ 1 beyond which this mass lies, for at most that beyond n = 1; Newton in ln of the depth."""
-        least = np.log1p(1.0 / self.start)
-        first = float(self.log_integral(1.0))
-        u = least + (first - log_integral) / (self.powers[0] - 1)
+    def far_distance(self, log_mass: Array) -> Array:
+        """The distance beyond which this mass lies, one node at least; Newton in ln of the depth."""
+        edge = self.start * self.spacing
+        least = np.log1p(self.spacing / edge)
+        first = float(self.far_log_mass(np.array([self.spacing]))[0])
+        u = least + (first - log_mass) / (self.powers[0] - 1)
         for _ in range(_NEWTON):
-            n = np.maximum(self.start * np.expm1(u), 1.0)
-            gap = self.log_integral(n) - log_integral
-            flow = np.exp(self.log_density(n) - self.log_integral(n)) * self.spacing * (n + self.start)
+            distance = edge * np.expm1(u)
+            gap = self.far_log_mass(distance) - log_mass
+            flow = np.exp(self.far_log_density(distance) - self.far_log_mass(distance)) * (distance + edge)
             u = np.maximum(u + gap / flow, least)
-        return np.asarray(np.maximum(self.start * np.expm1(u), 1.0))
+        return np.asarray(edge * np.expm1(u))
 
     def moments(self) -> tuple[float, float, float]:
         """spacing · Σ_{n ≥ 1} n^p ρ_n for p = 0, 1, 2; inf where the sum diverges."""
@@ -153,6 +167,14 @@ class PowerTail:
         """Rebuild what `arrays` gave."""
         start, log_scale, spacing = (float(x) for x in arrays["numbers"])
         return cls(arrays["coefficients"], arrays["powers"], start, log_scale, spacing)
+
+
+def _zeta_times_power(q: Array, y: Array) -> Array:
+    """ζ(q, y) y^q, about y/(q-1), without under- or overflow at great y."""
+    near = np.minimum(y, _LARGE)
+    # Euler–Maclaurin; the next term is q³/y³ relative to the first
+    series = y / (q - 1) + 0.5 + q / (12 * y)
+    return np.asarray(np.where(y < _LARGE, zeta(q, near) * near**q, series))
 
 
 def _counted(n: ArrayLike) -> Array:

@@ -7,21 +7,25 @@ overflows long before the tail says anything new (e^{710}); every method that ta
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from solver.distribution import Distribution, elementwise, log_probability
+from solver.exponential_mean import ExponentialMean, exponential_mean
 from solver.interpolant import Array
-from solver.moments import log_exponential_mean
+from solver.model import Model
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TimescaleSpectrum:
     """The law of τ = e^{-ζ}; `law` is the law of ζ, `tempering` the λ of the jumps (inf without jumps).
 
-    Give τ by position or `log_tau` by name, arrays of any shape; there is no mass at τ ≤ 0.
+    `model` and `log_error`, the error of ln ρ(ζ), serve the mean only. Give τ by position or `log_tau` by name,
+    arrays of any shape; there is no mass at τ ≤ 0.
 
     >>> from solver.interpolant import Interpolant
     >>> z = np.linspace(-9.0, 9.0, 181)
@@ -35,6 +39,8 @@ class TimescaleSpectrum:
 
     law: Distribution
     tempering: float
+    model: Model | None = None
+    log_error: Callable[[Array], Array] | None = None
 
     def __repr__(self) -> str:
         return f"TimescaleSpectrum(median {self.median():.6g}, mean {self.mean():.6g})"
@@ -97,13 +103,25 @@ class TimescaleSpectrum:
         """The τ with cdf(τ) = 1/2."""
         return float(self.ppf(0.5))
 
+    @cached_property
+    def mean_estimate(self) -> ExponentialMean:
+        """ln E τ, its relative error, and how it was found or why it is not known."""
+        return exponential_mean(self.law.interpolant, self.tempering, self.model, self.log_error)
+
     def log_mean(self) -> float:
-        """ln E τ; inf where the mean does not exist."""
-        return log_exponential_mean(self.law.interpolant, self.tempering)
+        """ln E τ; inf where the mean does not exist, NaN where it is not known to 10% (`mean_estimate.reason`)."""
+        return self.mean_estimate.log_value
 
     def mean(self) -> float:
-        """E τ = ∫ e^{-ζ} ρ dζ; inf when the tail's own exponent is at most 1 (the broad phase)."""
+        """E τ = ∫ e^{-ζ} ρ dζ; inf in the broad phase, NaN where it is not known to 10% (`mean_estimate`).
+
+        With a left plateau κ it is E[(κ - F) e^{-ζ}] / (κ - η_G - η_J ψ(1)) (`solver.exponential_mean`).
+        """
         return float(_exponential(np.asarray(self.log_mean())))
+
+    def mean_error(self) -> float:
+        """Estimated relative error of `mean`: that of the density, and what is lost next to the critical point."""
+        return self.mean_estimate.error
 
     def log_rvs(self, size: int | tuple[int, ...] | None = None, random_state: object = None) -> Array:
         """ln τ of independent draws."""

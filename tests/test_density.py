@@ -108,6 +108,72 @@ def test_a_stop_edge_ends_the_density() -> None:
     assert np.abs(density.logpdf(z) - gamma_log_density(z, 1.3, 1.0)).max() < 2e-11
 
 
+def test_any_depth_that_a_double_holds(baseline_density: StationaryDensity) -> None:
+    """With a root ln ρ is affine far out. ln ρ(-1e15) = -1.3e15 is rounded to 0.1: no difference of it says a slope."""
+    density, beta = baseline_density, 1.2673600490625978
+    z = -np.array([1e3, 1e5, 1e8, 1e10, 1e12, 1e15, 1e17, 1e300])
+    assert density.local_exponent(z) == pytest.approx(beta, abs=1e-10)  # measured 6e-12, the error of the solution
+    assert density.local_exponent(-z) == pytest.approx(-beta, abs=1e-10)
+    for name in ("logpdf", "logcdf"):
+        values = getattr(density, name)(z)
+        assert values == pytest.approx(beta * z, rel=2e-3), name
+        assert np.diff(values) / np.diff(z) == pytest.approx(beta, rel=1e-10), name
+    assert (density.logcdf(z) - density.logpdf(z))[:3] == pytest.approx(-np.log(beta), abs=1e-7)
+    assert density.distribution.from_lower(density.logcdf(z)) == pytest.approx(z, rel=1e-14)
+    assert density.distribution.from_upper(density.logsf(-z)) == pytest.approx(-z, rel=1e-14)
+    assert density.known == (-np.inf, np.inf) and (density.log_error(z) >= density.error_estimate).all()
+    assert (density.cdf(z) == 0).all() and (density.sf(z) == 1).all() and (density.pdf(z[-3:]) == 0).all()
+
+
+def test_no_depth_beyond_what_is_known(below_density: StationaryDensity) -> None:
+    """Pinned at λ = 1: there the law is e^ζ |ζ|^{-1.5}, the continuation beyond the jumps' reach geometric."""
+    density, (left, right) = below_density, below_density.known
+    assert left == density.grid.left - density.null.left.reach * density.grid.spacing  # type: ignore[union-attr]
+    inside, beyond = np.array([0.9 * left, left + 1.0]), np.array([1.01 * left, -1e300])
+    for name in ("logpdf", "pdf", "logcdf", "cdf", "logsf", "sf", "local_exponent"):
+        view = getattr(density, name)
+        assert np.isfinite(view(inside)).all(), name
+        assert np.isfinite(view([0.0, right - 1.0])).all(), name
+        for z in (*beyond, -1.01 * left):
+            with pytest.raises(
+                ModelError, match=r"depth .* exact over .* ask for more with solve_stationary\(model, dep"
+            ):
+                view(z)
+    # ln ρ = -4e4 is rounded to 7e-12: the slope comes from differences formed before that
+    slopes = density.local_exponent(inside)
+    assert slopes == pytest.approx(1 - 1.5 / inside, abs=1e-7)
+    log_mass = float(density.logcdf(left + 1.0))
+    assert density.distribution.from_lower(log_mass) == pytest.approx(left + 1.0, rel=1e-12)
+    with pytest.raises(ModelError, match="exact over"):
+        density.distribution.from_lower(2 * log_mass)
+    assert density.ppf(1e-300) > -700 and np.isfinite(density.rvs(100, random_state=1)).all()
+    assert density.local_exponent(-np.inf) == 1.0 and density.logpdf(-np.inf) == -np.inf
+
+
+def test_what_is_returned_cannot_be_changed(baseline_density: StationaryDensity, gamma: StationaryDensity) -> None:
+    for density in (baseline_density, gamma):
+        for values in (density.log_density, density.zeta, density.null.log_density, density.null.sign):
+            with pytest.raises(ValueError, match="read-only"):
+                values[0] = 1.0
+    own = np.zeros(9)
+    NullVector(own, np.ones(9), None, None, 0.0, 0.0)
+    own[0] = 1.0  # the caller's array stays writable
+
+
+@pytest.mark.parametrize(
+    "name", ["logpdf", "pdf", "logcdf", "cdf", "logsf", "sf", "local_exponent", "log_error", "ppf", "isf"]
+)
+def test_arrays_of_any_kind(name: str, gamma: StationaryDensity, baseline_density: StationaryDensity) -> None:
+    odd = np.array([np.nan, np.inf, -np.inf, 1e300, -1e300, 1.0, 0.0, -1.0])
+    for density in (gamma, baseline_density):
+        view = getattr(density, name)
+        assert np.isnan(view(np.nan)) and view(np.array(0.25)).shape == ()
+        assert view([]).shape == (0,) and view(np.zeros((2, 0))).shape == (2, 0)
+        assert view(np.array([[0, 1]])).shape == (1, 2) and view(0) == view(0.0)
+        assert view(odd.reshape(2, 2, 2)).shape == (2, 2, 2)
+        np.testing.assert_allclose(view(odd), [view(x) for x in odd], rtol=1e-14, atol=1e-16)
+
+
 def test_few_nodes_still_interpolate() -> None:
     z = np.linspace(-1, 1, 9)
     density = on_grid(

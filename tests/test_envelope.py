@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.integrate
 import scipy.special
-from known_densities import cosh_density, gamma_density, on_grid
+from known_densities import cosh_density, gamma_density, geometric, on_grid
+from numpy.typing import NDArray
 
+from solver import envelope as envelope_module
+from solver import envelope_sums
 from solver.closed_form import closed_form
 from solver.density import ErrorEstimate, StationaryDensity
+from solver.distribution import Distribution
 from solver.drifts import ExponentialDrift, LinearDrift, TanhDrift
 from solver.elimination import null_vector
+from solver.envelope import envelope
+from solver.errors import ModelError
 from solver.grid import Grid
+from solver.interpolant import Interpolant
 from solver.jumps import TemperedStableJumps
 from solver.model import Model
+from solver.panels import masses
+from solver.power_tail import PowerTail
+
+Array = NDArray[np.float64]
 
 REFERENCE = json.loads((Path(__file__).parent / "reference" / "stationary.json").read_text(encoding="utf-8"))
 
@@ -168,3 +180,130 @@ def test_a_plateau_cut_by_a_stop_edge(baseline: Model) -> None:
     missing = np.abs(cut.envelope(lags).values / whole.envelope(lags).values - 1)
     bound = cut.envelope(lags).truncation
     assert (missing < bound).all() and (bound[2:] < 2 * missing[2:]).all()
+
+
+# --- short lags, deep lags, narrow bodies -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("a", [0.1, 1.3, 5.0])
+def test_short_lags_are_right_relative_to_themselves(a: float) -> None:
+    """-ln f = a ln(1 + ℓ/b), down to the smallest number."""
+    lags = np.logspace(-300, -1, 60)
+    envelope = gamma_density(a).envelope(lags)
+    assert np.abs(envelope.log_values / (-a * np.log1p(lags)) - 1).max() < 1e-12  # measured 9e-14
+    assert np.abs(envelope.local_exponent / (a * lags / (1 + lags)) - 1).max() < 1e-12
+    assert (envelope.log_values < 0).all() and (envelope.values <= 1).all()
+
+
+def test_the_law_of_short_lags() -> None:
+    """ln f = -ℓ E e^ζ where that is finite, π/2 for ρ = 1/(2 cosh² ζ), else C Γ(1-s)/s ℓ^s, ρ ~ C e^{-sζ}."""
+    log_lags = np.array([-60.0, -300.0, -700.0])
+    envelope = cosh_density(2.0).envelope(log_lags=log_lags)
+    exact = np.log(np.pi / 2) + log_lags  # the next term is ℓ ln ℓ of it
+    assert np.log(-envelope.log_values) == pytest.approx(exact, rel=1e-12)
+    assert np.log(envelope.local_exponent) == pytest.approx(exact, rel=1e-12)
+    half = cosh_density(0.5, half=40.0)
+    log_c = float(half.logpdf(60.0)) + 30.0
+    log_lags = np.array([-150.0, -400.0, -1400.0])
+    exact = log_c + np.log(scipy.special.gamma(0.5) / 0.5) + 0.5 * log_lags
+    envelope = half.envelope(log_lags=log_lags)  # -1400: by the law of the tail; else summed
+    assert np.log(-envelope.log_values) == pytest.approx(exact, abs=1e-9)
+    assert np.log(envelope.local_exponent) == pytest.approx(exact + np.log(0.5), abs=1e-9)
+
+
+def test_nothing_is_left_at_the_shortest_lags(
+    baseline_density: StationaryDensity, below_density: StationaryDensity
+) -> None:
+    for density in (baseline_density, below_density, cosh_density(0.5)):
+        envelope = density.envelope(log_lags=[-1e5, -1e8, -1e300])
+        assert (envelope.log_values == 0).all() and (envelope.local_exponent == 0).all()
+
+
+def test_a_narrow_body_costs_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """e^ζ ~ Gamma(1e6, 1e6) has width 1e-3 and h = 5e-5: the points are as many as its shape needs."""
+    points = []
+
+    def counted(*arguments: Any) -> Any:
+        found = masses(*arguments)
+        points.append(found[0].size)
+        return found
+
+    monkeypatch.setattr(envelope_sums, "masses", counted)
+    a = 1e6
+    density = gamma_density(a, a, spacing=5e-5, left=-0.012, right=0.012)
+    lags = np.array([1e-3, 1.0, 30.0, 3e3])
+    envelope = density.envelope(lags)
+    exact = -a * np.log1p(lags / a)
+    # beyond ζ = -0.012 the density is geometric: it bends there, at e^{-72}. Measured 5e-11, the rounding of ln Γ(1e6)
+    assert np.abs(envelope.log_values / exact - 1).max() < 1e-9
+    assert np.abs(envelope.local_exponent / (a * lags / (a + lags)) - 1).max() < 1e-9
+    assert max(points) < 2000  # measured 368; the kernel's width of 45 holds 9e5 nodes
+
+
+def test_points_see_a_body_between_wide_tails() -> None:
+    """A spike of width 1e-3 in tails of length 1: no panel steps over it."""
+    z = np.linspace(-0.02, 0.02, 4001)
+    logs = np.logaddexp(-0.5 * (z / 1e-3) ** 2 - np.log(1e-3 * np.sqrt(2 * np.pi)), -1.5 * np.abs(z) - 8.0)
+    tail = geometric(1e-5, 1.5, float(logs[0]))
+    law = Distribution(Interpolant(-0.02, 1e-5, logs, tail, tail))
+
+    def blind(left: Array, right: Array, mass: Array) -> tuple[Any, Any]:
+        return left > right, right - left > 0.25
+
+    zeta, log_mass = masses(law, -30.0, 30.0, 0.0, blind)
+    assert np.exp(log_mass).sum() == pytest.approx(1.0, abs=1e-9)
+    assert np.exp(log_mass) @ np.cos(1000 * zeta) == pytest.approx(np.exp(-0.5), abs=2e-3)
+
+
+def test_deep_lags_of_a_root(baseline: Model, baseline_density: StationaryDensity) -> None:
+    log_lags = np.array([1e3, 1e6, 1e10, 1e17, 1e300])
+    envelope = baseline_density.envelope(log_lags=log_lags)
+    beta = closed_form(baseline).exponent
+    assert envelope.log_values == pytest.approx(-beta * log_lags, rel=1e-3)
+    assert envelope.log_values[1:] == pytest.approx(-beta * log_lags[1:], rel=1e-6)
+    assert envelope.local_exponent == pytest.approx(beta, rel=1e-10)
+    # summed and by the law, which takes over at depth 52
+    law = baseline_density.distribution
+    summed, slope = envelope_sums.long_lags(law, np.array([100.0]))
+    closed = baseline_density.envelope(log_lags=100.0)
+    assert closed.log_values == pytest.approx(summed[0], abs=1e-12)
+    assert closed.local_exponent == pytest.approx(slope[0], abs=1e-12)
+
+
+def test_deep_lags_of_a_pinned_tail(below_density: StationaryDensity) -> None:
+    """ln P as a parabola against the sum; and beyond the reach of the jumps no answer but an error."""
+    known = -below_density.known[0]
+    assert 3e4 < known < 5e4
+    log_lags = np.array([1.9e4])
+    closed, slope = envelope_module._by_law(below_density.distribution, log_lags, -1)
+    summed, exact = envelope_sums.long_lags(below_density.distribution, log_lags)
+    assert closed == pytest.approx(summed, abs=1e-10)  # ln f = -1.9e4 is rounded to 4e-12
+    assert slope == pytest.approx(exact, abs=1e-10)
+    assert np.isfinite(below_density.envelope(log_lags=known - 60).log_values)
+    for log_lag in (known + 1, 1e6, 1e300):
+        with pytest.raises(ModelError, match=r"exact over .* in ζ only; .*solve_stationary\(model, depth="):
+            below_density.envelope(log_lags=log_lag)
+    assert below_density.envelope(log_lags=np.inf).local_exponent == 1.0
+
+
+def test_deep_lags_of_a_power() -> None:
+    """ρ = 1/(π(1 + ζ²)): the sum and the parabola on both sides, where they meet at depth 1e5."""
+    z = np.linspace(-2000.0, 2000.0, 40001)
+    s = 2000.0
+    tail = PowerTail(
+        np.array([1.0, -(s**-2), s**-4]) / (1 - s**-2 + s**-4),
+        np.array([2.0, 4.0, 6.0]),
+        s / 0.1,
+        -np.log(np.pi * (1 + s * s)),
+        0.1,
+    )
+    law = Distribution(Interpolant(-2000.0, 0.1, -np.log(np.pi * (1 + z * z)), tail, tail))
+    far = np.array([2e4])
+    for sign, sums in ((-1, envelope_sums.long_lags), (1, envelope_sums.short_lags)):
+        summed, slope = sums(law, -sign * far)
+        closed, share = envelope_module._by_law(law, -sign * far, sign)
+        assert closed == pytest.approx(summed, abs=1e-11)
+        assert share == pytest.approx(slope if sign < 0 else -np.exp(slope - summed), rel=1e-7)  # the next term is s^-3
+    deep = envelope(law, log_lags=[1e8, 1e17, 1e300])
+    assert deep.log_values == pytest.approx(-np.log(np.pi * np.array([1e8, 1e17, 1e300])), abs=1e-8)
+    assert deep.local_exponent == pytest.approx(1 / np.array([1e8, 1e17, 1e300]), rel=1e-7)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from solver import elimination
 from solver.closed_form import closed_form
 from solver.drifts import TanhDrift
+from solver.errors import ModelError
 from solver.grid import Grid
 from solver.jumps import TemperedStableJumps
 from solver.model import Model
@@ -59,9 +60,9 @@ def by_single_steps(half: Continuation, blocks: int) -> Array:
 @pytest.mark.parametrize("name", MODELS)
 def test_powers_are_repeated_steps(name: str) -> None:
     half = HALVES[name]
-    blocks = 16_000  # past node 10^6; ln ρ = -6e4 for the baseline
+    blocks = 15_625  # node 10^6, the reach; ln ρ = -6e4 for the baseline
     logs = by_single_steps(half, blocks)
-    n = np.concatenate([np.arange(1, 400), [10_000, 123_457, 999_999, 1_000_000, blocks * BLOCK_NODES]])
+    n = np.concatenate([np.arange(1, 400), [10_000, 123_457, 999_999, blocks * BLOCK_NODES]])
     got = half.log_density(n)
     # relative to ln ρ, which is all that doubles of that size hold: measured 1.4e-13 (slow)
     assert np.abs(got / logs[n - 1] - 1).max() < 1e-12
@@ -158,8 +159,58 @@ def test_nodes_are_counted_from_one(method: str) -> None:
     for n in (0, -5, [3, 0, 2]):
         with pytest.raises(ValueError, match=r"n = (0|-5): nodes beyond the edge are counted from 1"):
             getattr(HALVES["baseline"], method)(n)
-    with pytest.raises(ValueError, match=r"deeper than node \d+ beyond the edge"):
-        getattr(HALVES["baseline"], method)(2**60)
+
+
+@pytest.mark.parametrize("name", ["baseline", "broad", "pure diffusion", "slow"])
+def test_one_exponential_is_left_far_out(name: str) -> None:
+    """With a root any depth is an affine ln ρ: against powers of M, and as deep as a double can say."""
+    half = HALVES[name]
+    start = int(half.law_from)
+    assert start < 1e6 and start % BLOCK_NODES == 1
+    n = start + np.array([0, 5, 64, 1000, 10**6, 10**9])
+    for got, exact in (
+        (half.log_density(n), half._exact(n, half.block)),
+        (half.far_log_density(H * n), half._exact(n, half.block)),
+        (half.log_mass_from(n), half._exact(n, half._mass_rows) + np.log(H)),
+    ):
+        # rounding of 10^9 squarings of M: measured 4e-11 (slow)
+        assert (np.abs(got - exact) / np.maximum(1.0, np.abs(exact))).max() < 1e-10
+    assert half.log_density(1e300) == pytest.approx(-half.exponent * H * 1e300, rel=1e-15)
+    assert half.far_distance(half.far_log_mass(np.array([1e3, 1e12]) * H * start)) == pytest.approx(
+        np.array([1e3, 1e12]) * H * start, rel=1e-14
+    )
+    # the mass is that of an exponential, the sum over nodes is larger by the trapezoid's excess
+    slope = half.exponent * H
+    assert half.log_mass_from(10**7) - half.far_log_mass(np.array([H * 10**7])) == pytest.approx(
+        np.log(slope / -np.expm1(-slope)), abs=1e-6 * half.exponent
+    )
+
+
+def test_windows_keep_their_digits_at_any_depth() -> None:
+    half = HALVES["baseline"]
+    first = np.array([1, 60, 64, 65, 12345, 10**9])
+    relative, common = half.windows(first, 12)
+    near = first < 10**5
+    exact = half.log_density(first[near, None] + np.arange(12))
+    assert np.abs(relative[near] + common[near, None] - exact).max() < 1e-11
+    slopes = np.diff(relative[-1]) / H  # ln ρ = -6e7: differences of it would be off by 1e-7
+    assert np.abs(slopes + half.exponent).max() < 1e-11
+    plain = np.diff(half._exact(first[-1] + np.arange(12), half.block)) / H
+    assert np.abs(plain + half.exponent).max() > 1e-9  # the control
+
+
+@pytest.mark.parametrize("method", ["log_density", "log_mass_from"])
+def test_a_pinned_tail_ends_where_it_is_known(method: str) -> None:
+    """λ = 1 without a root: beyond the reach of the jumps the powers of M are geometric, and the law is not."""
+    half = HALVES["no root"]
+    assert half.pinned and half.deepest == half.reach == 1e6 and half.law_from == np.inf
+    assert np.isfinite(getattr(half, method)(10**6))
+    with pytest.raises(
+        ModelError, match=r"depth 500[\d.]+ beyond.*exact over 50000 in ζ.*solve_stationary\(model, depth="
+    ):
+        getattr(half, method)(1_001_000)
+    for name in ("baseline", "pure diffusion", "slow"):
+        assert HALVES[name].deepest == np.inf and not HALVES[name].pinned
 
 
 def test_what_is_not_positive_is_not_a_number() -> None:
@@ -176,7 +227,7 @@ def test_arrays_make_the_round_trip(name: str) -> None:
     arrays = half.arrays()
     assert all(isinstance(value, np.ndarray) and value.dtype == float for value in arrays.values())
     again = Continuation.from_arrays(arrays)
-    n = np.array([1, 64, 65, 10**7])
+    n = np.array([1, 64, 65, 10**6])
     assert (again.log_density(n) == half.log_density(n)).all()
     assert again.moments() == half.moments()
     for number in ("exponent", "spacing", "log_scale", "reach", "excess"):
