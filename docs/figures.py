@@ -12,6 +12,8 @@ from solver import Model, closed_form, solve_stationary
 from solver.plots import plot_solution
 from solver.presets import load_preset
 from solver.samples import read_samples
+from validation import compare
+from validation.comparison_plot import plot_comparison
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "figures"
@@ -32,6 +34,9 @@ def main(folder: Path = FOLDER) -> list[Path]:
         figure = plot_solution(solve_stationary(model), closed_form(model), title=name, samples=samples)
         paths.append(folder / f"{name}.png")
         figure.savefig(paths[-1], dpi=110)
+    comparison = compare(MEASURED, solve_stationary(gates))
+    paths.append(folder / "compare.png")
+    plot_comparison(comparison, title="128 trained diagonal gates and gates.toml").savefig(paths[-1], dpi=80)
     return paths
 
 

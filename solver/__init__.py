@@ -10,10 +10,14 @@ so that nobody who draws nothing waits for matplotlib.
 1.2673600491 1.2673600491
 """
 
+__version__ = "0.1.0"  # before the imports: modules of the package ask for it
+
+from solver.axes import linear_range, log_range
 from solver.closed_form import ClosedForm, closed_form
 from solver.correlation import CorrelationTime
 from solver.crosscheck import CrossCheck, cross_check
 from solver.density import StationaryDensity
+from solver.design import design
 from solver.drifts import (
     CallableDrift,
     Drift,
@@ -24,21 +28,30 @@ from solver.drifts import (
     TanhDrift,
 )
 from solver.envelope import Envelope
+from solver.envelope_law import EnvelopeLaw, envelope_law
 from solver.errors import ModelError, NoStationaryDensityError, NotConvergedError
 from solver.exponent import intensity_for_exponent, phase, spectral_exponent, threshold_intensity
+from solver.finite_network import FiniteNetwork, bounded_envelope, finite_network, largest_log_tau
 from solver.generator import Generator, build_generator
 from solver.grid import Grid
-from solver.jumps import TemperedStableJumps
+from solver.horizon import LearningCost, horizon, sample_complexity
+from solver.jumps import LaplaceJumps, TemperedStableJumps
 from solver.model import Model
 from solver.modes import RelaxationModes, relaxation_modes
+from solver.phase_diagram import phase_diagram
+from solver.phase_lines import phase_lines
 from solver.presets import load_preset, preset_names
 from solver.samples import Samples, SamplesError, read_samples
+from solver.sensitivity import Sensitivities, sensitivities
 from solver.stationary import solve_stationary
 from solver.storage import load
+from solver.study import read_study
+from solver.sweep import sweep
 from solver.tail_form import TailForm
+from solver.tail_theory import TailComparison, compare_tail, tail_theory
+from solver.tails import TailLaw, tail_law
 from solver.timescales import TimescaleSpectrum
-
-__version__ = "0.1.0"
+from solver.window_fit import WindowFit, fit_window, window
 
 __all__ = [
     "CallableDrift",
@@ -47,9 +60,13 @@ __all__ = [
     "CrossCheck",
     "Drift",
     "Envelope",
+    "EnvelopeLaw",
     "ExponentialDrift",
+    "FiniteNetwork",
     "Generator",
     "Grid",
+    "LaplaceJumps",
+    "LearningCost",
     "LinearDrift",
     "LogisticDrift",
     "Model",
@@ -59,23 +76,46 @@ __all__ = [
     "RelaxationModes",
     "Samples",
     "SamplesError",
+    "Sensitivities",
     "StationaryDensity",
     "TabulatedDrift",
+    "TailComparison",
     "TailForm",
+    "TailLaw",
     "TanhDrift",
     "TemperedStableJumps",
     "TimescaleSpectrum",
+    "WindowFit",
+    "bounded_envelope",
     "build_generator",
     "closed_form",
+    "compare_tail",
     "cross_check",
+    "design",
+    "envelope_law",
+    "finite_network",
+    "fit_window",
+    "horizon",
     "intensity_for_exponent",
+    "largest_log_tau",
+    "linear_range",
     "load",
     "load_preset",
+    "log_range",
     "phase",
+    "phase_diagram",
+    "phase_lines",
     "preset_names",
     "read_samples",
+    "read_study",
     "relaxation_modes",
+    "sample_complexity",
+    "sensitivities",
     "solve_stationary",
     "spectral_exponent",
+    "sweep",
+    "tail_law",
+    "tail_theory",
     "threshold_intensity",
+    "window",
 ]
