@@ -1,0 +1,88 @@
+"""The figure of a tail: how its local exponent settles, how well the law fits, the envelope, and what lags cost.
+
+Depth runs over many decades, so that all axes of depth are logarithmic: an algebraic approach is a straight line there.
+The catch: left of the depth where the law holds the curves say nothing about it; a dotted line marks the place.
+"""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from solver.tail_study import TailStudy
+
+_SIZE = (9.6, 7.2)
+
+
+def plot_tails(study: TailStudy, title: str = "") -> Figure:
+    """Four panels: approach of the local exponent, residual of the law, envelope, learning cost."""
+    with matplotlib.rc_context({"font.size": 9.0, "axes.grid": True, "grid.alpha": 0.3, "legend.fontsize": 8.0}):
+        figure = Figure(figsize=_SIZE, layout="constrained")
+        axes = figure.subplots(2, 2)
+        plot_approach(study, axes[0, 0])
+        plot_residual(study, axes[0, 1])
+        plot_envelope(study, axes[1, 0])
+        plot_cost(study, axes[1, 1])
+        figure.suptitle(title)
+    return figure
+
+
+def plot_approach(study: TailStudy, ax: Axes) -> Axes:
+    """|d ln ρ/ds + exponent| against depth, both logarithmic, beside what the law's power of the depth makes of it."""
+    away = np.abs(study.local_exponent - study.law.exponent)
+    ax.loglog(study.depths, away, label="solution")
+    if study.law.power:
+        ax.loglog(study.depths, abs(study.law.power) / study.depths, "k--", lw=1, label=f"|{study.law.power:.3g}|/s")
+    _mark(study, ax)
+    ax.set(xlabel="depth s = |ζ| = ln τ", ylabel=f"|local exponent - {study.law.exponent:.6g}|")
+    ax.set_title("approach of the local exponent")
+    ax.legend()
+    return ax
+
+
+def plot_residual(study: TailStudy, ax: Axes) -> Axes:
+    """|ln ρ - ln law| against depth, beside the estimated error of ln ρ."""
+    ax.loglog(study.depths, np.abs(study.residual), label="|ln ρ - law|")
+    ax.loglog(study.depths, study.log_error, "k:", lw=1, label="error estimate of ln ρ")
+    _mark(study, ax)
+    ax.set(xlabel="depth s = |ζ|", ylabel="residual")
+    ax.set_title("distance from the fitted law")
+    ax.legend()
+    return ax
+
+
+def plot_envelope(study: TailStudy, ax: Axes) -> Axes:
+    """Local exponent of f against ln ℓ: infinitely many neurons, a finite network, the window of the fit."""
+    late = study.log_lags > 0
+    top = 1.5 * max(study.law.exponent, float(np.max(study.envelope_exponent[late])))
+    ax.semilogx(study.log_lags[late], study.envelope_exponent[late], label="infinitely many neurons")
+    network = study.network
+    slope = -np.gradient(network.log_values, network.log_lags)
+    shown = (network.log_lags > 0) & (network.log_lags < network.log_tau_max)
+    ax.semilogx(network.log_lags[shown], slope[shown], "C1", lw=1, label=f"{network.neurons} neurons, typical")
+    ax.axhline(study.law.exponent, color="k", ls="--", lw=1, label=f"exponent {study.law.exponent:.6g}")
+    ax.axhline(study.fit.exponent, color="C2", ls=":", lw=1, label=f"fitted in the window: {study.fit.exponent:.4g}")
+    if study.fit.high > 1:
+        ax.axvspan(max(np.log(study.fit.low), 1e-2), np.log(study.fit.high), color="C2", alpha=0.15, label="window")
+    ax.set(xlabel="ln ℓ", ylabel="-d ln f/d ln ℓ", ylim=(0, top))
+    ax.set_title("envelope")
+    ax.legend()
+    return ax
+
+
+def plot_cost(study: TailStudy, ax: Axes) -> Axes:
+    """Samples against lag, in decades."""
+    late = study.log_lags > 0
+    ax.loglog(study.log_lags[late] / np.log(10), study.log_samples[late] / np.log(10))
+    ax.set(xlabel="log₁₀ ℓ", ylabel="log₁₀ N(ℓ)")
+    ax.set_title("learning cost")
+    ax.annotate(str(study.growth), (0.04, 0.92), xycoords="axes fraction")
+    return ax
+
+
+def _mark(study: TailStudy, ax: Axes) -> None:
+    if np.isfinite(study.law.holds_from) and study.law.holds_from > 0:
+        words = f"law holds to {study.law.within:g}"
+        ax.axvline(study.law.holds_from, color="0.5", ls=":", lw=1, label=words)

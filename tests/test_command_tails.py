@@ -1,0 +1,103 @@
+"""`zetafp tails`: text, files, JSON, and each exit status."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from solver import command_tails
+from validation.verbs import app
+
+
+def run(*words: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["tails", *map(str, words)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    return result.exit_code, result.output
+
+
+def test_a_root_from_the_text_to_the_files(tmp_path: Path) -> None:
+    out = tmp_path / "tails"
+    status, text = run("concentrated", "--depth", 100000, "--out", out)
+    assert status == 0, text
+    assert "root" in text and "1.26736004906" in text and "written to" in text
+    assert sorted(path.name for path in out.iterdir()) == [
+        "model.toml",
+        "tails.csv",
+        "tails.json",
+        "tails.png",
+        "zetafp.sha256",
+    ]
+    summary = json.loads((out / "tails.json").read_text())
+    assert summary["passed"] is True and summary["law"]["case"] == summary["theory"]["form"]["case"] == "root"
+    assert abs(summary["fit"]["exponent"] - summary["law"]["exponent"] - summary["fit"]["bias"]) < 1e-12
+    with (out / "tails.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert float(rows[-1]["depths"]) == pytest.approx(1e5) and list(rows[0]) == [
+        "depths",
+        "log_density",
+        "local_exponent",
+        "residual",
+        "log_error",
+        "log_lags",
+        "log_values",
+        "envelope_exponent",
+        "log_samples",
+    ]
+    # nothing on the way is far from the law, in units of its own error
+    deep = np.array([[float(row[name]) for name in ("depths", "residual", "log_error")] for row in rows])
+    deep = deep[deep[:, 0] > 100]
+    assert (np.abs(deep[:, 1]) < 10 * deep[:, 2]).all()
+
+
+def test_below_the_threshold_as_json_and_without_a_figure(tmp_path: Path) -> None:
+    status, text = run("collapsed", "--json", "--no-plot", "--out", tmp_path / "t", "--noise-index", 1.5)
+    summary = json.loads(text)
+    assert status == 0 and summary["law"]["case"] == "tempered" and not (tmp_path / "t" / "tails.png").exists()
+    assert summary["noise_index"] == pytest.approx(1.5) and "polynomial with logarithm" in summary["cost"]
+    assert [row["samples"] for row in summary["horizon"]] == [1e2, 1e4, 1e6, 1e9, 1e12]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("brod",), "did you mean 'broad'"),
+        (("broad", "--depth", "0.5"), "depth = 0.5"),
+        (("broad", "--depth", "nan"), "depth = nan"),
+        (("broad", "--noise-index", "1"), "noise_index = 1"),
+        (("broad", "--low", "20", "--high", "10"), "low = 20, high = 10"),
+        (("broad", "--neurons", "0"), "neurons = 0"),
+        (("gaussian",), "stop edge"),
+    ],
+)
+def test_bad_input(words: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    if words[0] == "gaussian":
+        Path("gaussian.toml").write_text('diffusion = 1.0\n[drift]\nkind = "linear"\nrate = 1.0\ncenter = 0.0\n')
+        words = ("gaussian.toml",)
+    status, text = run(*words)
+    assert status == 2 and message in " ".join(text.split())
+    assert text.count("zetafp:") == 1
+
+
+def test_a_law_that_differs_from_theory_gives_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = command_tails.compare_tail
+
+    def shifted(law, density):  # type: ignore[no-untyped-def]
+        from dataclasses import replace
+
+        return honest(replace(law, log_constant=law.log_constant + 1e-3), density)
+
+    monkeypatch.setattr(command_tails, "compare_tail", shifted)
+    status, text = run("concentrated", "--depth", 100)
+    assert status == 1 and "differs from theory" in " ".join(text.split())
+
+
+def test_the_text_fits_sixty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    status, text = run("concentrated", "--depth", 100)
+    assert status == 0 and max(map(len, text.splitlines())) <= 60
