@@ -2,7 +2,7 @@
 
 Averaged with the kernel e^{-ℓe^ζ} a tail e^{log_constant} e^{-exponent·s} s^{power} (ln s)^{log_power} of ρ becomes
 
-    f(ℓ) ≈ e^{log_constant} Γ(exponent) ℓ^{-exponent} (ln ℓ)^{power} (ln ln ℓ)^{log_power}        (theory.md, envelope)
+    f(ℓ) ≈ e^{log_constant} Γ(exponent) ℓ^{-exponent} (ln ℓ)^{power} (ln ln ℓ)^{log_power}        (theory (45))
 
 and without an exponential, where f is the mass below -ln ℓ, f ≈ e^{log_constant}/(-power - 1) (ln ℓ)^{power + 1}.
 

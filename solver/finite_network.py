@@ -4,7 +4,7 @@ The empirical envelope f_Q(ℓ) = Σ_q e^{-ℓ/τ_q}/Q has mean f(ℓ) at every 
 networks that happen to own an extreme time scale. The largest of Q draws has the law P(τ ≤ t)^Q; given that it is t,
 the others are independent draws below t, so that exactly
 
-    E[f_Q(ℓ) | τ_max = t] = e^{-ℓ/t}/Q + (1 - 1/Q) ∫_{τ<t} e^{-ℓ/τ} p(τ) dτ / P(τ < t)        (theory.md, network)
+    E[f_Q(ℓ) | τ_max = t] = e^{-ℓ/t}/Q + (1 - 1/Q) ∫_{τ<t} e^{-ℓ/τ} p(τ) dτ / P(τ < t)        (theory (48))
 
 With t the median of the largest time scale this is what a typical network shows: the law of f up to ℓ of about t, and
 an exponential beyond.
@@ -91,7 +91,7 @@ def finite_network(
 def bounded_envelope(density: StationaryDensity, log_tau_max: float, log_lags: ArrayLike) -> Array:
     """ln E e^{-ℓ/min(τ, τ_max)} at e^{log_lags} (any shape): time scales beyond τ_max read as τ_max.
 
-    Then, and only then, the envelope is exponential: -ln f(ℓ)/ℓ → 1/τ_max (theory.md, network).
+    Then, and only then, the envelope is exponential: -ln f(ℓ)/ℓ → 1/τ_max (theory (49)).
 
     >>> from solver import Model, TanhDrift, solve_stationary
     >>> density = solve_stationary(Model(TanhDrift(1.0), 2.0, None))

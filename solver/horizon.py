@@ -3,7 +3,7 @@
 Gradient noise of index α_s in (1, 2] averages out over N samples like N^{-(α_s-1)/α_s} (α_s = 2: like N^{-1/2}), and
 a signal at lag ℓ has size f(ℓ). It can be learnt when the two meet:
 
-    N(ℓ) = N_0 f(ℓ)^{-α_s/(α_s-1)},      H(N) = the lag with N(H) = N                       (theory.md, horizon)
+    N(ℓ) = N_0 f(ℓ)^{-α_s/(α_s-1)},      H(N) = the lag with N(H) = N                       (theory (50))
 
 The catch: N_0, the samples that lag 0 takes, belongs to the task and is 1 here. What the spectrum decides is how N
 grows: like a power of ℓ wherever f has an algebraic tail, with a logarithm where the tempering pins it.

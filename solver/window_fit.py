@@ -2,7 +2,7 @@
 
 Practitioners read β from a straight line through ln f against ln ℓ, or from the tempered form
 
-    ln f ≈ ln a - β ln ℓ - ℓ/τ_max                                                        (theory.md, window)
+    ln f ≈ ln a - β ln ℓ - ℓ/τ_max                                                        (theory (47))
 
 over lags they can measure. For an exact f the two fits are numbers, without noise, and their distance from the tail's
 exponent is the bias of the window.
