@@ -13,15 +13,10 @@ import math
 from dataclasses import dataclass
 
 from solver.errors import ModelError
-from solver.exponent import (
-    at_threshold,
-    intensity_for_exponent,
-    phase,
-    spectral_exponent,
-    threshold_intensity,
-)
+from solver.exponent import intensity_for_exponent, phase, spectral_exponent, threshold_intensity
+from solver.extremes import within_doubles
 from solver.model import Model
-from solver.tail_form import TailForm, jump_tail, threshold_tail
+from solver.tail_form import TailForm
 
 __all__ = [
     "ClosedForm",
@@ -39,9 +34,9 @@ class ClosedForm:
     """What the algebra says about a model; the right side is the same theory with -F.
 
     `exponent` is NaN without a root, inf for a drift that grows without bound (phase "confined"); `tail` is
-    the true law of ρ at ζ → -∞ even where there is no root. `threshold` is in the intensity's `convention`,
-    NaN without jumps. `phase` belongs to the left side, the long time scales; it is "none" when either side
-    does not hold.
+    the true law of ρ at ζ → -∞ even where there is no root. `threshold` is in the intensity's `convention`; it is NaN
+    without jumps and for a law that has a root at any intensity. `phase` belongs to the left side, the long time
+    scales; it is "none" when either side does not hold. `convention` is None where the law knows no choice.
     """
 
     exponent: float
@@ -56,6 +51,7 @@ class ClosedForm:
     convention: str | None
 
 
+@within_doubles
 def closed_form(model: Model) -> ClosedForm:
     """Exponent, threshold, phase and tail laws of a model.
 
@@ -71,7 +67,7 @@ def closed_form(model: Model) -> ClosedForm:
     for side, plateau in plateaus.items():
         if math.isnan(plateau):
             raise ModelError(f"drift: its limit on the {side} is unknown; give the drift `{side}=`")
-    words = {side: str(phase(plateau, *_parameters(model))) for side, plateau in plateaus.items()}
+    words = {side: _phase(model, plateau) for side, plateau in plateaus.items()}
     stationary = "none" not in words.values()
     exponent, has_root, threshold, tail = _side(model, plateaus["left"], stationary)
     right_exponent, right_has_root, right_threshold, right_tail = _side(model, plateaus["right"], stationary)
@@ -85,31 +81,25 @@ def closed_form(model: Model) -> ClosedForm:
         right_has_root=right_has_root,
         right_threshold=right_threshold,
         right_tail=right_tail,
-        convention=None if model.jumps is None else model.jumps.convention,
+        convention=None if model.jumps is None else model.jumps.normalisation,
     )
 
 
-def _parameters(model: Model) -> tuple[float, float, float, float, str]:
-    """Diffusion, intensity, stability, tempering, convention; without jumps intensity 0 and any legal law."""
+def _phase(model: Model, plateau: float) -> str:
+    """The phase that one side's plateau stands for."""
     if model.jumps is None:
-        return model.diffusion, 0.0, 1.0, 0.0, "levy"
-    law = model.jumps
-    return model.diffusion, law.intensity, law.stability, law.tempering, law.convention
+        return str(phase(plateau, model.diffusion, 0.0, 1.0, 0.0))  # any legal law: intensity 0 is no jumps
+    return model.jumps.phase(plateau, model.diffusion)
 
 
 def _side(model: Model, plateau: float, stationary: bool) -> tuple[float, bool, float, TailForm]:
     """Exponent, has_root, threshold and tail on the side whose drift pulls inwards with `plateau`."""
-    eta_g, eta_j, alpha, lam, convention = _parameters(model)
     if not stationary:
         return math.nan, False, math.nan, TailForm("none", math.nan, math.nan)
-    beta = float(spectral_exponent(plateau, eta_g, eta_j, alpha, lam, convention))
-    if eta_j == 0:
+    if model.jumps is None:
+        beta = plateau / model.diffusion
         case = "diffusion" if math.isfinite(beta) else "confined"
         return beta, math.isfinite(beta), math.nan, TailForm(case, beta, 0.0)
-    if math.isinf(beta):
-        return beta, False, math.nan, jump_tail(alpha, lam, over_drift=True)
-    star = float(threshold_intensity(plateau, eta_g, alpha, lam, convention))
-    if math.isnan(beta):
-        return beta, False, star, jump_tail(alpha, lam)
-    tail = threshold_tail(alpha, lam) if at_threshold(eta_j, star) else TailForm("root", beta, 0.0)
-    return beta, True, star, tail
+    beta = model.jumps.exponent(plateau, model.diffusion)
+    star = math.nan if math.isinf(plateau) else model.jumps.threshold(plateau, model.diffusion)
+    return beta, math.isfinite(beta), star, model.jumps.tail(plateau, model.diffusion)

@@ -17,6 +17,7 @@ from solver.checks import choice, shown, suggestion
 from solver.drifts import DRIFTS, CallableDrift, Drift, TabulatedDrift
 from solver.errors import ModelError
 from solver.files import read_columns, read_text
+from solver.jumps import JUMPS, JumpLaw, TemperedStableJumps
 
 T = TypeVar("T")
 
@@ -98,6 +99,13 @@ def build_drift(table: Any, folder: Path) -> Drift:
     return build(form, rest, "drift")
 
 
+def build_jumps(table: Any) -> JumpLaw:
+    """The jump law of a [jumps] table; without a `kind` it is tempered stable."""
+    check_table(table, "jumps")
+    form = JUMPS[choice("jumps.kind", table.get("kind", TemperedStableJumps.kind), JUMPS)]
+    return build(form, {key: value for key, value in table.items() if key != "kind"}, "jumps")
+
+
 def _columns(table: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The keys of a tabulated drift with the lists in place of the name of their file."""
     check_keys(table, ("zeta", "values", TABLE_FILE), "drift")
@@ -131,6 +139,12 @@ def drift_table(drift: Drift) -> dict[str, Any]:
     if isinstance(drift, CallableDrift):
         raise ModelError(f"drift: {NO_FUNCTION}")
     return {"kind": drift.kind, **to_table(drift)}
+
+
+def jumps_table(jumps: JumpLaw) -> dict[str, Any]:
+    """The [jumps] table of a law; the kind of the default law is not written."""
+    kind = {} if jumps.kind == TemperedStableJumps.kind else {"kind": jumps.kind}
+    return {**kind, **to_table(jumps)}
 
 
 def _writable() -> list[str]:

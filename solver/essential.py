@@ -158,9 +158,10 @@ def _stable_edge(model: Model, side: str) -> float:
     """Untempered jumps against an unbounded drift |F| ~ r |ζ|^g: inf for g > 1, α r for g = 1, else 0."""
     sign = -1.0 if side == "left" else 1.0
     near, far = np.abs(model.drift(np.array([sign * _FAR, 2 * sign * _FAR])))
-    if model.jumps is None or not np.isfinite(far):
+    law = None if model.jumps is None else model.jumps.power_law
+    if law is None or not np.isfinite(far):
         return np.inf
     growth = float(np.log2(far / near))
     if abs(growth - 1) <= _LINEAR:
-        return float(model.jumps.stability * (far - near) / _FAR)
+        return float(law.stability * (far - near) / _FAR)
     return np.inf if growth > 1 else 0.0

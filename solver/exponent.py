@@ -142,10 +142,26 @@ def phase(
     star = threshold_intensity(kappa, eta_g, alpha, lam, convention)
     beta = spectral_exponent(kappa, eta_g, eta_j, alpha, lam, convention)
     unbound = (eta_j > 0) & (lam == 0) & (alpha <= 1)
+    collapsed = (eta_j > 0) & ((eta_j <= star) | at_threshold(eta_j, star))
+    return _words(kappa, beta, collapsed, unbound)
+
+
+def phase_word(plateau: float, exponent: float) -> str:
+    """The phase of a jump law without threshold, from its exponent alone.
+
+    >>> phase_word(1.0, 0.7), phase_word(float("inf"), float("inf")), phase_word(-1.0, float("nan"))
+    ('broad', 'confined', 'none')
+    """
+    no = np.asarray(False)
+    return str(_words(np.asarray(plateau), np.asarray(exponent), no, no))
+
+
+def _words(kappa: Array, beta: Array, collapsed: NDArray[np.bool_], unbound: NDArray[np.bool_]) -> NDArray[np.str_]:
+    """The first word that holds, for each entry of `beta`."""
     words = {
         "none": (kappa <= 0) | (unbound & np.isfinite(kappa)),
         "confined": kappa == np.inf,
-        "collapsed": (eta_j > 0) & ((eta_j <= star) | at_threshold(eta_j, star)),
+        "collapsed": collapsed,
         "critical": np.abs(beta - 1) <= _EQUAL,
         "broad": beta < 1,
         "concentrated": beta > 1,

@@ -13,11 +13,11 @@ from typing import Any
 import tomli_w
 
 from solver import config
-from solver.checks import number, shown
+from solver.checks import as_given, number, shown
 from solver.drifts import Drift
 from solver.errors import ModelError
 from solver.files import write_text
-from solver.jumps import TemperedStableJumps
+from solver.jumps import JumpLaw
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Model:
     diffusion = 0 is pure jumps; without either nothing moves, which ModelError says. Models compare by value.
 
     >>> from solver.drifts import TanhDrift
+    >>> from solver.jumps import TemperedStableJumps
     >>> model = Model(drift=TanhDrift(plateau=1.0), diffusion=0.3, jumps=TemperedStableJumps(0.4, 1.5, 2.2))
     >>> model.left_plateau, model.right_plateau
     (1.0, 1.0)
@@ -40,7 +41,7 @@ class Model:
 
     drift: Drift
     diffusion: float
-    jumps: TemperedStableJumps | None = None
+    jumps: JumpLaw | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.drift, Drift):
@@ -48,13 +49,16 @@ class Model:
                 f"drift = {shown(self.drift)}: must be a drift such as TanhDrift, "
                 f"got {type(self.drift).__name__}; a function goes into CallableDrift(function)"
             )
-        object.__setattr__(self, "diffusion", number("diffusion", self.diffusion, low=0.0))
-        if self.jumps is not None and not isinstance(self.jumps, TemperedStableJumps):
+        given = self.diffusion
+        object.__setattr__(self, "diffusion", number("diffusion", given, low=0.0))
+        if self.jumps is not None and not isinstance(self.jumps, JumpLaw):
             raise ModelError(
-                f"jumps = {shown(self.jumps)}: must be TemperedStableJumps or None, got {type(self.jumps).__name__}"
+                f"jumps = {shown(self.jumps)}: must be a jump law such as TemperedStableJumps or None, "
+                f"got {type(self.jumps).__name__}"
             )
         if self.jumps is None and self.diffusion == 0.0:
-            raise ModelError("diffusion = 0.0: must be positive where there are no jumps, or nothing moves")
+            value = as_given(given)
+            raise ModelError(f"diffusion = {value}: must be positive where there are no jumps, or nothing moves")
 
     @property
     def left_plateau(self) -> float:
@@ -95,7 +99,7 @@ class Model:
             raise ModelError('drift: missing; add a table such as [drift] kind = "tanh", plateau = 1.0')
         drift = config.build_drift(tables["drift"], Path(folder))
         jumps = tables.get("jumps")
-        law = None if jumps is None else config.build(TemperedStableJumps, jumps, "jumps")
+        law = None if jumps is None else config.build_jumps(jumps)
         if "diffusion" not in tables:
             raise ModelError("diffusion: missing; write diffusion = 0.0 for pure jumps")
         return cls(drift=drift, diffusion=tables["diffusion"], jumps=law)
@@ -104,5 +108,5 @@ class Model:
         """The tables of the model file: plain numbers, words and lists, as JSON and TOML hold them."""
         tables: dict[str, Any] = {"diffusion": self.diffusion, "drift": config.drift_table(self.drift)}
         if self.jumps is not None:
-            tables["jumps"] = config.to_table(self.jumps)
+            tables["jumps"] = config.jumps_table(self.jumps)
         return tables

@@ -1,6 +1,8 @@
 """The shape of a far tail of the stationary density, up to its constant.
 
-    ρ(ζ) ~ C e^{-exponent·s} s^{power} (ln s)^{log_power},    s = |ζ| → ∞     (over |F(ζ)| if `over_drift`)
+    ρ(ζ) ~ C e^{-exponent·s} s^{power} (ln s)^{log_power},    s = |ζ| → ∞
+
+    over |F(ζ)| if `over_drift`, and then times exp(repeated · ∫ ds/|F|): far jumps that follow one another
 
 A tail of ρ at ζ → -∞ is the same tail of the time scales, p(τ) ~ C τ^{-1-exponent} (ln τ)^{power} …, and of
 the envelope, f(ℓ) ~ C Γ(exponent) ℓ^{-exponent} (ln ℓ)^{power} …; at ζ → +∞ it is the behaviour of p(τ) at
@@ -40,6 +42,18 @@ class TailForm:
     power: float
     log_power: int = 0
     over_drift: bool = False
+    repeated: float = 0.0
+
+    @property
+    def drift_factor(self) -> str:
+        """What the drift does to the tail, " / |F|" where it grows; "" where it does not.
+
+        >>> TailForm("confined", 2.0, 0.0, over_drift=True, repeated=0.25).drift_factor
+        ' exp(0.25 ∫ds/|F|) / |F|'
+        """
+        if not self.over_drift:
+            return ""
+        return (f" exp({self.repeated:.4g} ∫ds/|F|)" if self.repeated else "") + " / |F|"
 
     @property
     def meaning(self) -> str:
@@ -54,7 +68,7 @@ class TailForm:
         factors = [f"e^(-{self.exponent:.6g} s)"] if self.exponent else []
         factors += [f"s^{self.power:.6g}"] if self.power else []
         factors += [f"(ln s)^{self.log_power}"] if self.log_power else []
-        return " ".join(factors) + (" / |F|" if self.over_drift else "")
+        return " ".join(factors) + self.drift_factor
 
 
 def jump_tail(stability: float, tempering: float, over_drift: bool = False) -> TailForm:
@@ -62,8 +76,8 @@ def jump_tail(stability: float, tempering: float, over_drift: bool = False) -> T
 
     Tempering turns that integral into ν itself, e^{-λs} s^{-1-α}; without it, it is s^{-α}.
 
-    >>> jump_tail(1.5, 0.0)
-    TailForm(case='stable', exponent=0.0, power=-1.5, log_power=0, over_drift=False)
+    >>> str(jump_tail(1.5, 0.0)), str(jump_tail(1.5, 2.0, over_drift=True))
+    ('s^-1.5', 'e^(-2 s) s^-2.5 / |F|')
     """
     case = "confined" if over_drift else "tempered" if tempering > 0 else "stable"
     power = -1.0 - stability if tempering > 0 else -stability

@@ -1,7 +1,7 @@
 """Densities known in closed form, put on a grid as if a solver had found them, and a way to spoil one.
 
-gamma_density:  F = D (a - b e^ζ), no jumps: e^ζ ~ Gamma(a, rate b), ln ρ = a ln b - ln Γ(a) + a ζ - b e^ζ
-cosh_density:   F = -κ tanh ζ, no jumps, s = κ/η_G: ln ρ = -s ln cosh ζ - ln ∫, open on both sides
+gamma_density:  F = D (a - b e^ζ), no jumps: e^ζ ~ Gamma(a, rate b)
+cosh_density:   F = -κ tanh ζ, no jumps, s = κ/η_G, open on both sides
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-import scipy.special
 from numpy.typing import NDArray
 
 from solver.density import ErrorEstimate, StationaryDensity
@@ -17,6 +16,7 @@ from solver.drifts import ExponentialDrift, TanhDrift
 from solver.grid import Grid
 from solver.model import Model
 from solver.nullvector import Continuation, NullVector
+from validation.exact_densities import cosh_log_density, gamma_log_density
 
 Array = NDArray[np.float64]
 
@@ -37,11 +37,6 @@ def on_grid(
     return StationaryDensity(model, grid, 8, "exact", null, ErrorEstimate(error), (), ())
 
 
-def gamma_log_density(zeta: Array, a: float, b: float) -> Array:
-    out: Array = a * np.log(b) - scipy.special.gammaln(a) + a * zeta - b * np.exp(zeta)
-    return out
-
-
 def gamma_density(
     a: float,
     b: float = 1.0,
@@ -54,14 +49,6 @@ def gamma_density(
     grid = Grid(left, right, round((right - left) / spacing) + 1, (edge, "stop"))
     model = Model(ExponentialDrift(0.3 * a, 0.3 * b), 0.3, None)
     return on_grid(model, grid, gamma_log_density(grid.zeta, a, b), (a, np.nan))
-
-
-def cosh_log_density(zeta: Array, s: float) -> Array:
-    log_cosh = np.logaddexp(zeta, -zeta) - np.log(2.0)
-    # ∫ cosh^{-s} = √π Γ(s/2)/Γ((s+1)/2)
-    log_norm = 0.5 * np.log(np.pi) + scipy.special.gammaln(s / 2) - scipy.special.gammaln((s + 1) / 2)
-    out: Array = -s * log_cosh - log_norm
-    return out
 
 
 def cosh_density(s: float, spacing: float = 0.05, half: float = 20.0) -> StationaryDensity:

@@ -84,7 +84,7 @@ def test_a_good_file(tmp_path: Path) -> None:
             "diffusion = 2020-01-01",
             "diffusion = datetime.date(2020, 1, 1): must be a finite",
         ),
-        ("diffusion = 0.3", "diffusion = -1", "diffusion = -1.0: must lie in [0, inf)"),
+        ("diffusion = 0.3", "diffusion = -1", "diffusion = -1: must lie in [0, inf)"),
         ("width = 1.0", "width = 0.0", "drift.width = 0.0: must lie in (0, inf)"),
         (
             "width = 1.0",

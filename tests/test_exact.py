@@ -1,7 +1,8 @@
 """Solutions against exact densities and identities: is it accurate, and is it honest about its accuracy?
 
-The cases are in `exact_cases`; that table is tested here too, so that no case can be wrong or stop running
-unseen. Every study has its negative control: the same comparison with one constant 1% wrong must fail.
+The cases are those of `validation.cases` that are densities, here relative to themselves and at every accuracy; the
+table is tested in test_cases. Every study has its negative control: the same comparison with one constant 1% wrong
+must fail.
 """
 
 from __future__ import annotations
@@ -11,34 +12,30 @@ from functools import cache
 
 import numpy as np
 import pytest
-import scipy.special
-from exact_cases import (
+from numpy.typing import NDArray
+
+from solver.density import StationaryDensity
+from solver.drifts import LinearDrift
+from solver.model import Model
+from solver.stationary import solve_stationary
+from validation.case import Case
+from validation.cases import BY_SLUG, CASES
+from validation.exact_densities import (
     BARRIER,
-    CASES,
     WELL_PLACES,
     WELLS,
-    ExactCase,
-    ornstein_uhlenbeck,
+    gamma_log_density,
     wells_log_density,
     wells_potential,
 )
-from known_densities import gamma_log_density
-from numpy.typing import NDArray
-
-from solver import elimination
-from solver.closed_form import closed_form
-from solver.density import StationaryDensity
-from solver.drifts import ExponentialDrift, LinearDrift
-from solver.grid import Grid
-from solver.jumps import TemperedStableJumps
-from solver.model import Model
-from solver.nullvector import NullVector
-from solver.stationary import solve_stationary
+from validation.facts import Density
+from validation.ornstein_uhlenbeck import ornstein_uhlenbeck
 
 Array = NDArray[np.float64]
 
-BY_SLUG = {case.slug: case for case in CASES}
-LINEAR_JUMPS = [case for case in CASES if "linear" in case.tags and "jumps" in case.tags]
+# Densities that the solver resolves by itself to any depth: all but the corner and the powers of untempered jumps.
+DENSITIES = [case for case in CASES if isinstance(case.fact, Density) and case.fact.extent is not None]
+LINEAR_JUMPS = [case for case in DENSITIES if "linear" in case.tags and "jumps" in case.tags]
 RTOL = 1e-9
 # Two tilts of the Fourier inversion differ by 2.9e-11 at most (ou-near-two); less where the tilt is larger.
 EXACT = 3e-11
@@ -49,45 +46,38 @@ def solved(slug: str, rtol: float = RTOL) -> StationaryDensity:
     return solve_stationary(BY_SLUG[slug].model, rtol=rtol)
 
 
-def by_slug(case: ExactCase) -> str:
+def by_slug(case: Case) -> str:
     return case.slug
 
 
 # --- the table -------------------------------------------------------------------------------------------
 
 
-def test_the_table_is_complete() -> None:
-    assert len(BY_SLUG) == len(CASES)
-    assert {tag for case in CASES for tag in case.tags} >= {"diffusion", "jumps", "pure jumps", "wall", "wells"}
-    stabilities = {case.model.jumps.stability for case in CASES if case.model.jumps is not None}
-    assert stabilities >= {0.5, 1.0, 1.5}
-
-
-@pytest.mark.parametrize("case", CASES, ids=by_slug)
-def test_a_case_is_a_density(case: ExactCase) -> None:
-    zeta = np.linspace(*case.extent, 2001 if case in LINEAR_JUMPS else 20_001)
-    mass = float(np.trapezoid(np.exp(case.log_density(zeta)), zeta))
+@pytest.mark.parametrize("case", DENSITIES, ids=by_slug)
+def test_a_case_is_a_density(case: Case) -> None:
+    zeta = np.linspace(*case.fact.extent, 2001 if case in LINEAR_JUMPS else 20_001)
+    mass = float(np.trapezoid(np.exp(case.fact.log_density(zeta)), zeta))
     assert abs(mass - 1.0) < 1e-14  # measured 9e-16: the trapezoid rule is spectrally accurate here
-    assert case.extent[0] < case.left < case.right < case.extent[1]
+    assert case.fact.extent[0] < case.fact.left < case.fact.right < case.fact.extent[1]
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if "diffusion" in case.tags], ids=by_slug)
-def test_without_jumps_a_case_has_no_flux(case: ExactCase) -> None:
+@pytest.mark.parametrize("case", [case for case in DENSITIES if "diffusion" in case.tags], ids=by_slug)
+def test_without_jumps_a_case_has_no_flux(case: Case) -> None:
     """η_G d ln ρ/dζ = F, by a central difference of order 6."""
-    zeta, h = case.points, 1e-3
-    around = case.log_density(zeta[:, None] + h * np.arange(-3, 4))
+    zeta, h = case.fact.points, 1e-3
+    around = case.fact.log_density(zeta[:, None] + h * np.arange(-3, 4))
     slope = around @ np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / (60 * h)
     difference = case.model.diffusion * slope - case.model.drift(zeta)
     assert np.abs(difference).max() < 2e-11  # measured 5e-12: rounding of ln ρ over h
 
 
 @pytest.mark.parametrize("case", LINEAR_JUMPS, ids=by_slug)
-def test_the_inversion_does_not_depend_on_the_tilt(case: ExactCase) -> None:
-    other = ornstein_uhlenbeck(case.model, case.points, tilt=0.8)
-    assert np.abs(other - case.log_density(case.points)).max() < EXACT
-    jumps, zeta = case.model.jumps, np.linspace(*case.extent, 2001)
+def test_the_inversion_does_not_depend_on_the_tilt(case: Case) -> None:
+    other = ornstein_uhlenbeck(case.model, case.fact.points, tilt=0.8)
+    assert np.abs(other - case.fact.log_density(case.fact.points)).max() < EXACT
+    jumps, zeta = case.model.jumps, np.linspace(*case.fact.extent, 2001)
     assert jumps is not None
-    variance = float(np.trapezoid((zeta - 0.5) ** 2 * np.exp(case.log_density(zeta)), zeta))
+    variance = float(np.trapezoid((zeta - 0.5) ** 2 * np.exp(case.fact.log_density(zeta)), zeta))
     # the variance of an Ornstein–Uhlenbeck process is that of its noise over twice the rate
     assert abs(variance / (case.model.diffusion + jumps.second_moment / 2) - 1) < 1e-14  # measured 1e-15
 
@@ -95,16 +85,16 @@ def test_the_inversion_does_not_depend_on_the_tilt(case: ExactCase) -> None:
 # --- is it accurate, and is it honest? -------------------------------------------------------------------
 
 
-def log_errors(case: ExactCase, density: StationaryDensity) -> Array:
-    return np.asarray(np.abs(density.logpdf(case.points) - case.log_density(case.points)))
+def log_errors(case: Case, density: StationaryDensity) -> Array:
+    return np.asarray(np.abs(density.logpdf(case.fact.points) - case.fact.log_density(case.fact.points)))
 
 
-@pytest.mark.parametrize("case", CASES, ids=by_slug)
-def test_accuracy(case: ExactCase) -> None:
+@pytest.mark.parametrize("case", DENSITIES, ids=by_slug)
+def test_accuracy(case: Case) -> None:
     density = solved(case.slug)
-    inside = density.zeta[(density.zeta > case.left) & (density.zeta < case.right)]
-    for points in (case.points, inside):
-        exact = case.log_density(points)
+    inside = density.zeta[(density.zeta > case.fact.left) & (density.zeta < case.fact.right)]
+    for points in (case.fact.points, inside):
+        exact = case.fact.log_density(points)
         # relative to the density: measured 4.1e-10 (ou-half); absolute: 7.9e-11 (cosh)
         assert np.abs(density.logpdf(points) - exact).max() < RTOL
         assert np.abs(density.pdf(points) - np.exp(exact)).max() < 1e-10
@@ -113,21 +103,21 @@ def test_accuracy(case: ExactCase) -> None:
 
 
 @pytest.mark.parametrize("rtol", [1e-5, 1e-7, RTOL])
-@pytest.mark.parametrize("case", CASES, ids=by_slug)
-def test_the_estimate_is_no_smaller_than_the_error(case: ExactCase, rtol: float) -> None:
+@pytest.mark.parametrize("case", DENSITIES, ids=by_slug)
+def test_the_estimate_is_no_smaller_than_the_error(case: Case, rtol: float) -> None:
     density = solved(case.slug, rtol)
     assert density.error_estimate <= rtol
     # measured: at most 0.58 of it (ou-jumps-one)
-    assert (log_errors(case, density) <= density.log_error(case.points) + EXACT).all()
+    assert (log_errors(case, density) <= density.log_error(case.fact.points) + EXACT).all()
 
 
 @pytest.mark.parametrize("rtol", [1e-4, 1e-7])
-@pytest.mark.parametrize("case", [case for case in CASES if "diffusion" in case.tags], ids=by_slug)
-def test_the_estimate_holds_at_every_node(case: ExactCase, rtol: float) -> None:
+@pytest.mark.parametrize("case", [case for case in DENSITIES if "diffusion" in case.tags], ids=by_slug)
+def test_the_estimate_holds_at_every_node(case: Case, rtol: float) -> None:
     """At any depth, ln ρ = -58 included. The four nodes next to a stop edge carry what would leave and are left out."""
     density = solved(case.slug, rtol)
     kept = slice(4 * (density.grid.edges[0] == "stop"), density.grid.nodes - 4 * (density.grid.edges[1] == "stop"))
-    errors = np.abs(density.log_density - case.log_density(density.zeta))[kept]
+    errors = np.abs(density.log_density - case.fact.log_density(density.zeta))[kept]
     assert (errors <= density.log_error(density.zeta)[kept] + EXACT).all()  # measured 0.57 of it at most
 
 
@@ -142,7 +132,7 @@ def test_one_per_cent_off_would_show(part: str) -> None:
     }[part]
     density = solve_stationary(wrong, rtol=RTOL)
     assert log_errors(case, density).max() > 5e-3  # measured 2.4e-2 (diffusion) and more
-    assert np.abs(density.pdf(case.points) - np.exp(case.log_density(case.points))).max() > 5e-4
+    assert np.abs(density.pdf(case.fact.points) - np.exp(case.fact.log_density(case.fact.points))).max() > 5e-4
 
 
 @pytest.mark.parametrize(("slug", "exponent"), [("cosh", 2.0), ("cosh-steep", 20.0), ("cosh-scaled", 8.0 / 3)])
@@ -153,67 +143,7 @@ def test_the_tail_of_pure_diffusion_is_drift_over_diffusion(slug: str, exponent:
     # ρ = 2^s e^{-s|ζ|} far out: the constant, and the slope over a depth no double could hold
     depth = np.array([-200.0, -2000.0]) + (-2.0 if slug == "cosh-scaled" else 0.0)
     got = density.logpdf(depth)
-    assert np.abs(got - BY_SLUG[slug].log_density(depth)).max() < density.log_error(depth).max()
-
-
-@pytest.mark.parametrize(("slug", "a", "b"), [("gamma", 2.0, 1.0), ("gamma-broad", 0.7, 2.0)])
-def test_the_envelope_of_a_gamma_law(slug: str, a: float, b: float) -> None:
-    """E exp(-ℓ e^ζ) = (1 + ℓ/b)^{-a}, and its exponent a ℓ/(b + ℓ)."""
-    lags = np.logspace(-4, 14, 19)
-    envelope = solved(slug).envelope(lags)
-    assert np.abs(envelope.log_values + a * np.log1p(lags / b)).max() < 1e-10  # measured 1.1e-12
-    assert np.abs(envelope.local_exponent - a * lags / (b + lags)).max() < 1e-10  # measured 2.7e-13
-    assert np.abs(envelope.log_values + 1.01 * a * np.log1p(lags / b)).max() > 1e-3
-
-
-# --- F = κ - a e^ζ with jumps: exact ratios of exponential moments ---------------------------------------
-
-WALLS = {
-    "1.2": Model(ExponentialDrift(1.0, 1.0), 0.1, TemperedStableJumps(0.8, 1.2, 2.2)),
-    "1.5": Model(ExponentialDrift(1.0, 1.0), 0.3, TemperedStableJumps(0.4, 1.5, 2.2)),
-    "0.6": Model(ExponentialDrift(0.7, 2.0), 0.2, TemperedStableJumps(0.5, 0.6, 3.0)),
-    "1": Model(ExponentialDrift(1.0, 1.0), 0.3, TemperedStableJumps(0.3, 1.0, 2.5)),
-}
-# Past 14 the mass lost at the stop edge is below 1e-10 even where s = λ/2; from 20 on h = 0.025 is too coarse
-# for a drift of e^20, and entries turn negative.
-WALL_GRID = Grid(-24.0, 14.0, 1521, ("open", "stop"))
-
-
-def log_exponential_moment(null: NullVector, grid: Grid, s: float) -> float:
-    """ln E e^{sζ}: the trapezoid sum over the nodes and beyond the open edge, where e^{(β+s)ζ} falls to e^{-50}."""
-    assert null.left is not None and (null.sign > 0).all()
-    n = np.arange(1, round(200 / grid.spacing))
-    beyond = null.left.log_density(n) + s * (grid.left - n * grid.spacing)
-    return float(scipy.special.logsumexp(np.concatenate([null.log_density + s * grid.zeta, beyond])))
-
-
-def moment_ratio_errors(model: Model, null: NullVector) -> Array:
-    """Relative errors of E e^{(s+1)ζ} / E e^{sζ} = (κ + η_G s + η_J ψ(s)/s)/a for six s in (-β, λ)."""
-    assert isinstance(model.drift, ExponentialDrift) and model.jumps is not None
-    exponent, lam = closed_form(model).exponent, model.jumps.tempering
-    errors = []
-    for s in (-0.8 * exponent, -0.5 * exponent, -0.2, 0.1, 0.3 * lam, 0.5 * lam):
-        noise = model.diffusion * s + float(model.jumps.laplace_exponent(abs(s))) / s  # ψ is even
-        exact = (model.drift.plateau + noise) / model.drift.rate
-        ratio = log_exponential_moment(null, WALL_GRID, s + 1) - log_exponential_moment(null, WALL_GRID, s)
-        errors.append(np.expm1(ratio - np.log(exact)))
-    return np.array(errors)
-
-
-@pytest.mark.parametrize("name", WALLS)
-def test_exponential_moments(name: str) -> None:
-    null = elimination.null_vector(WALLS[name], WALL_GRID)
-    # measured 2.0e-10 at s = λ/2 (α = 1.2; what the stop edge takes away), else 4e-13
-    assert np.abs(moment_ratio_errors(WALLS[name], null)).max() < 1e-9
-
-
-@pytest.mark.parametrize("name", WALLS)
-def test_exponential_moments_see_one_per_cent(name: str) -> None:
-    model = WALLS[name]
-    assert model.jumps is not None
-    wrong = dataclasses.replace(model, jumps=dataclasses.replace(model.jumps, intensity=1.01 * model.jumps.intensity))
-    errors = moment_ratio_errors(model, elimination.null_vector(wrong, WALL_GRID))
-    assert (np.abs(errors) > 1e-5).all() and np.abs(errors).max() > 1e-3
+    assert np.abs(got - BY_SLUG[slug].fact.log_density(depth)).max() < density.log_error(depth).max()
 
 
 # --- two wells -------------------------------------------------------------------------------------------
@@ -241,9 +171,9 @@ def test_two_wells_share_their_mass_by_depth(height: float) -> None:
 
 def test_a_solution_of_another_model_is_not_taken_for_exact() -> None:
     """The comparison itself can fail in every case of the table: next to none of them is another's density."""
-    for one, other in zip(CASES, CASES[1:] + CASES[:1], strict=True):
+    for one, other in zip(DENSITIES, DENSITIES[1:] + DENSITIES[:1], strict=True):
         assert (
-            np.abs(solved(one.slug).logpdf(other.points) - other.log_density(other.points)).max() > 0.1
+            np.abs(solved(one.slug).logpdf(other.fact.points) - other.fact.log_density(other.fact.points)).max() > 0.1
         )  # measured 0.90
 
 

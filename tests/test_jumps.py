@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from solver import jumps as module
+from solver import jump_law as module
 from solver.errors import ModelError
 from solver.jumps import TemperedStableJumps
 
@@ -152,8 +152,8 @@ def test_refused_laws(arguments: tuple, message: str) -> None:
         (lambda law: law.lattice_corrections(0.5, 4), r"spacing = 0.5: must be at most 1/tempering = 0.4545"),
         (lambda law: law.lattice_weights(0.5, 10, 4), r"at most 1/tempering"),
         (lambda law: law.lattice_corrections(-0.1, 4), r"spacing = -0.1"),
-        (lambda law: law.lattice_corrections(0.1, 0), r"count = 0.0: must lie in \[1, inf\)"),
-        (lambda law: law.lattice_weights(0.1, 3, 4), r"corrections = 4.0: must lie in \[0, 3\]"),
+        (lambda law: law.lattice_corrections(0.1, 0), r"count = 0: must lie in \[1, inf\)"),
+        (lambda law: law.lattice_weights(0.1, 3, 4), r"corrections = 4: must lie in \[0, 3\]"),
         (lambda law: law.exponential_sum(0.0, 100), r"spacing = 0.0"),
         (lambda law: law.laplace_exponent(2.3), r"b = 2.3 exceeds tempering = 2.2"),
     ],

@@ -113,8 +113,8 @@ def test_plateaus_are_positive_where_the_drift_confines(drift: Drift, plateaus: 
         ({"diffusion": -0.1}, "diffusion = -0.1: must lie in [0, inf)"),
         ({"diffusion": math.nan}, "diffusion = nan: must be a finite number in [0, inf)"),
         ({"diffusion": True}, "diffusion = True: must be a finite number, got bool"),
-        ({"jumps": 0.4}, "jumps = 0.4: must be TemperedStableJumps or None, got float"),
-        ({"diffusion": 0, "jumps": None}, "diffusion = 0.0: must be positive where there are no jumps"),
+        ({"jumps": 0.4}, "jumps = 0.4: must be a jump law such as TemperedStableJumps or None, got float"),
+        ({"diffusion": 0, "jumps": None}, "diffusion = 0: must be positive where there are no jumps"),
     ],
 )
 def test_wrong_parts_are_refused(arguments: dict[str, Any], message: str) -> None:
