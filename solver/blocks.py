@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from solver.far_jumps import far_jumps
 from solver.generator import stencil
-from solver.jumps import TemperedStableJumps
+from solver.jumps import JumpLaw
 
 Array = NDArray[np.float64]
 
@@ -125,7 +125,7 @@ class Scheme:
 
 
 def build_scheme(
-    jumps: TemperedStableJumps | None, diffusion: float, spacing: float, order: int, reach: float
+    jumps: JumpLaw | None, diffusion: float, spacing: float, order: int, reach: float
 ) -> Scheme:
     """Assemble the scheme of an even order 2m; far jumps are exact up to `reach` nodes."""
     first, second = stencil(order)

@@ -61,8 +61,8 @@ def number(
         raise ModelError(f"{field} = {shown(value)}: must be {kind}, got {type(value).__name__}")
     try:
         result = float(value)
-    except ValueError:  # a signalling NaN
-        result = math.nan
+    except ValueError:  # a decimal's signalling NaN
+        raise ModelError(f"{field} = {shown(value)}: must be {kind} in {allowed}") from None
     except OverflowError:
         raise ModelError(f"{field} = {shown(value)}: must be {kind} that fits a double") from None
     if not math.isfinite(result) or (integer and not result.is_integer()):

@@ -25,10 +25,10 @@ def require_confinement(model: Model) -> None:
                 f"{'-' if side == 'left' else '+'}∞ where it must be {'positive' if inward > 0 else 'negative'}; "
                 f"time scales {'lengthen' if side == 'left' else 'shorten'} without bound"
             )
-        jumps = model.jumps
-        if jumps is not None and jumps.tempering == 0 and np.isfinite(limit) and jumps.stability <= 1:
+        far = None if model.jumps is None else model.jumps.power_law
+        if far is not None and np.isfinite(limit) and far.stability <= 1:
             raise NoStationaryDensityError(
-                f"no stationary density: with tempering = 0 and stability = {jumps.stability:g} ≤ 1 the jumps have no "
+                f"no stationary density: with tempering = 0 and stability = {far.stability:g} ≤ 1 the jumps have no "
                 f"mean, and the drift saturates at F = {limit:g} on the {side}; temper the jumps (tempering > 0), or "
                 "use a drift that grows without bound"
             )
@@ -37,7 +37,7 @@ def require_confinement(model: Model) -> None:
 
 def _refuse_atom(model: Model) -> None:
     """A step of F through zero traps mass when nothing smooths it: no diffusion, jumps of finite variation."""
-    if model.diffusion > 0 or model.jumps is None or model.jumps.stability >= 1:
+    if model.diffusion > 0 or model.jumps is None or model.jumps.activity >= 1:
         return
     for place in model.drift.breaks:
         reach = 1e-9 * max(1.0, abs(place))
@@ -45,6 +45,6 @@ def _refuse_atom(model: Model) -> None:
         if before > 0 > after:
             raise NoStationaryDensityError(
                 f"no stationary density: the drift steps from {before:g} to {after:g} at ζ = {place:g} and pure jumps "
-                f"with stability = {model.jumps.stability:g} < 1 do not smooth it, so a part of the population sits "
+                f"of index {model.jumps.activity:g} < 1 do not smooth it, so a part of the population sits "
                 "exactly there (an atom); add diffusion > 0 or give the step a width"
             )

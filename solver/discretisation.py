@@ -160,7 +160,8 @@ def _steepest(model: Model, domain: Domain) -> float:
     zeta = np.linspace(domain.left, domain.right, _SCAN)
     drift = model.drift(zeta)
     potential = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(zeta) * (drift[1:] + drift[:-1]))]) / model.diffusion
-    return float(np.abs(drift[potential > potential.max() + np.log(BODY)]).max())
+    # at least: next to a potential of 1e17 the logarithm of BODY is lost
+    return float(np.abs(drift[potential >= potential.max() + np.log(BODY)]).max())
 
 
 def _balance(model: Model) -> float:

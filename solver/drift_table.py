@@ -20,6 +20,8 @@ from solver.drift_base import Drift, FloatArray
 from solver.drift_scan import crossings, plateau_reach
 from solver.errors import ModelError
 
+_STEEP = "values: a slope between two entries, or how it changes, exceeds the range of a double"
+
 
 @final
 @dataclass(frozen=True)
@@ -54,10 +56,16 @@ class TabulatedDrift(Drift):
         for i, (before, after) in enumerate(pairwise(self.zeta), start=1):
             if not after > before:
                 raise ModelError(f"zeta[{i}] = {after!r}: must be larger than zeta[{i - 1}] = {before!r}")
-        with np.errstate(over="ignore", invalid="ignore"):  # refused right here
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # refused right here
             slopes = np.diff(self.values) / np.diff(self.zeta)
-            if not np.all(np.isfinite(slopes)) or not np.all(np.isfinite(self._pchip.c)):
-                raise ModelError("values: a slope between two entries exceeds the range of a double")
+            if not np.all(np.isfinite(slopes)):
+                raise ModelError(_STEEP)
+            try:
+                coefficients = self._pchip.c
+            except ValueError:  # scipy's own refusal of slopes at the entries that are not finite
+                raise ModelError(_STEEP) from None
+            if not np.all(np.isfinite(coefficients)):
+                raise ModelError(_STEEP)
 
     @cached_property
     def _pchip(self) -> PchipInterpolator:

@@ -21,18 +21,11 @@ from solver.grid import Grid
 from solver.halfline import HalfLine, ShapedLine, Shapes, absorb, balance_rows, half_lines
 from solver.model import Model
 from solver.nullvector import NullVector, Tail, normalised
+from solver.reach import FARTHER, FARTHEST, REACH, reach_for, usual_reach
 from solver.residual import residual
 
 Array = NDArray[np.float64]
 
-# Far jumps are exact to at least so many nodes, and so many tempering lengths 1/λ: a body, e^{λζ} > 1e-12, ends at
-# 28 of them. The exponential sum grows by only 9 terms for each factor of ten.
-REACH = 1e6
-TEMPERED_REACH = 100.0
-# Next to the threshold, where the exponent depends on jumps of any size, the reach grows by this factor up to that; at
-# 1e12 the slowest exponentials are too close for the spectral radius (off by 4e-9 at the threshold, 5e-12 at 1e9).
-_FARTHER = 1e3
-_FARTHEST = 1e9
 # Relative change of the reflection at which steps on a plateau inside the grid count as repeating.
 _REPEATS = 2e-15
 
@@ -56,22 +49,30 @@ class Side:
 
 
 def null_vector(
-    model: Model, grid: Grid, order: int = 8, *, reach: float = REACH, shapes: Shapes = (None, None)
+    model: Model,
+    grid: Grid,
+    order: int = 8,
+    *,
+    reach: float = REACH,
+    depth: float = 0.0,
+    shapes: Shapes = (None, None),
 ) -> NullVector:
     """The stationary density on `grid`, ln ρ (N,), open edges closed exactly; normalised with the mass beyond them.
 
-    `reach` is the least distance in nodes to which far jumps are exact (relative error 2e-13). Beyond an open edge with
-    one of `shapes` the drift is not taken as constant: the density has that shape, and only its size is found.
+    `reach` is the least distance in nodes to which far jumps are exact (relative error 2e-13), `depth` the least one in
+    ζ. Beyond an open edge with one of `shapes` the drift is not taken as constant: the density has that shape, and only
+    its size is found.
     """
-    reach = _reach(model, grid, reach)
+    usual, asked = usual_reach(model, grid, reach), reach_for(depth, model, grid)
+    reach = max(usual, asked)
     scheme = build_scheme(model.jumps, model.diffusion, grid.spacing, order, reach)
     drift = _with_neighbours(model, grid, scheme.m, shapes)
     peak = _meeting_place(model, grid)
     split = _split(grid.nodes, peak)
     m = scheme.m
     beyond = half_lines(scheme, grid.edges, drift, shapes)
-    while reach < _FARTHEST and any(side is not None and side.doubt > 0 for side in beyond):
-        reach *= _FARTHER
+    if usual < FARTHEST and FARTHER * usual > asked and any(side is not None and side.doubt > 0 for side in beyond):
+        reach = FARTHER * usual
         scheme = build_scheme(model.jumps, model.diffusion, grid.spacing, order, reach)
         beyond = half_lines(scheme, grid.edges, drift, shapes)
     left = _sweep(scheme, drift[: split[0] + 2 * m], beyond[0])
@@ -96,12 +97,6 @@ def null_vector(
         residual=residual(scheme, drift, log_density, sign, (arriving_l, arriving_r)),
         column_defect=defect,
     )
-
-
-def _reach(model: Model, grid: Grid, least: float) -> float:
-    """Nodes to which far jumps are exact."""
-    tempering = 0.0 if model.jumps is None else model.jumps.tempering
-    return max(least, float(grid.nodes), TEMPERED_REACH / (tempering * grid.spacing) if tempering > 0 else 0.0)
 
 
 def _meeting_place(model: Model, grid: Grid) -> int:

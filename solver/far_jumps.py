@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import zeta
 
 from solver.exponential_sum import ExponentialSum
-from solver.jumps import TemperedStableJumps
+from solver.jumps import JumpLaw
 
 Array = NDArray[np.float64]
 
@@ -26,26 +26,28 @@ UNSEEN = 1e-14  # share of the slow term in the weight at the reach: a twentieth
 CHUNK = 8192  # nodes per slice of the (node, exponential) table: 8192 x 71 doubles are 5 MB, about a cache
 
 
-def far_jumps(jumps: TemperedStableJumps, spacing: float, reach: float) -> ExponentialSum:
+def far_jumps(jumps: JumpLaw, spacing: float, reach: float) -> ExponentialSum:
     """The weights w_n of jumps over n ≥ 1 nodes, to 2e-13 up to `reach` and in their sum to infinity.
 
     `reach` is raised to REACH and to where tempering has ended all jumps. Without tempering (λ = 0) one
     term is added: g_0 / (1-q_0) is the rate Σ_{n>R} of jumps beyond the reach that the sum misses
     (Hurwitz's zeta function gives all of it).
 
+    >>> from solver.jumps import TemperedStableJumps
     >>> stable = TemperedStableJumps(intensity=1.0, stability=0.3, tempering=0.0)
     >>> round(far_jumps(stable, 1.0, 1e4).out_rate / float(zeta(1.3)) - 1.0, 11)
     0.0
     """
     deepest = max(float(reach), REACH)
-    if jumps.tempering > 0:
+    law = jumps.power_law
+    if law is None:
         return jumps.exponential_sum(spacing, max(deepest, FADED / (jumps.tempering * spacing)))
     deepest = float(np.ceil(deepest))
     terms = jumps.exponential_sum(spacing, deepest)
-    scale = jumps.strength * spacing**-jumps.stability
+    scale = law.strength * spacing**-law.stability
     kept = np.sum(terms.weights * np.exp(deepest * terms.log_ratios) / -np.expm1(terms.log_ratios))
-    missing = scale * float(zeta(1.0 + jumps.stability, deepest + 1.0)) - float(kept)
-    slow = UNSEEN * scale * deepest ** (-1.0 - jumps.stability)  # the same at every n within reach
+    missing = scale * float(zeta(1.0 + law.stability, deepest + 1.0)) - float(kept)
+    slow = UNSEEN * scale * deepest ** (-1.0 - law.stability)  # the same at every n within reach
     return ExponentialSum(np.append(slow, terms.weights), np.append(-slow / missing, terms.log_ratios))
 
 

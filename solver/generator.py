@@ -29,6 +29,7 @@ from scipy.linalg import matmul_toeplitz, toeplitz
 from scipy.sparse import dia_array
 from scipy.sparse.linalg import LinearOperator
 
+from solver.checks import shown
 from solver.errors import ModelError
 from solver.exponential_sum import ExponentialSum
 from solver.far_jumps import far_jumps, jump_tables
@@ -55,7 +56,8 @@ def stencil(order: int) -> tuple[Array, Array]:
         raise ModelError(f"order = {order!r}: the stencils' order is one of {ORDERS}")
     from findiff import coefficients  # here, because it brings sympy, a third of the time that `import solver` took
 
-    half = int(order) // 2
+    order = int(order)  # 8.0 is 8
+    half = order // 2
     pair = []
     for derivative in (1, 2):
         exact = coefficients(deriv=derivative, acc=order, symbolic=True)["center"]
@@ -234,6 +236,9 @@ def build_generator(model: Model, grid: Grid, order: int = 8) -> Generator:
     >>> abs(generator.rmatvec(np.ones(161))).max() < 1e-12
     np.True_
     """
+    if not isinstance(model, Model) or not isinstance(grid, Grid):
+        wrong, kind = ("model", model) if not isinstance(model, Model) else ("grid", grid)
+        raise ModelError(f"{wrong} = {shown(kind)}: must be a {wrong.capitalize()}, got {type(kind).__name__}")
     stencil(order)
     for side, edge in zip(("left", "right"), grid.edges, strict=True):
         if edge == "open":

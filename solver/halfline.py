@@ -19,7 +19,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from solver.blocks import BLOCK, Block, Scheme, assemble
-from solver.errors import NotConvergedError
+from solver.errors import ModelError, NotConvergedError
 from solver.nullvector import Continuation
 from solver.power_tail import PowerTail
 
@@ -214,13 +214,30 @@ def _decay(step: Array) -> float:
     return -float(np.log((y @ step @ x) / (y @ x)))
 
 
+def _require_closable(drift: float, tempering: float) -> None:
+    """Raise ModelError unless exponentials close the half-line whose drift inwards is `drift`."""
+    if not np.isfinite(drift):
+        raise ModelError(
+            f"edges: an edge must be 'stop', not 'open', where the drift has no finite limit (F inwards is {drift:g}): "
+            "an open edge needs a drift that is constant beyond it"
+        )
+    if tempering == 0:
+        raise ModelError(
+            "edges: beyond an 'open' edge untempered jumps (tempering = 0) leave powers of the depth, which the "
+            "elimination alone cannot close; use solve_stationary, which knows the powers, or 'stop' edges"
+        )
+
+
 def half_lines(
     scheme: Scheme, edges: tuple[str, str], drift: Array, shapes: Shapes
 ) -> tuple[HalfLine | ShapedLine | None, HalfLine | ShapedLine | None]:
     """The half-lines beyond open edges; one serves both where the drifts inwards are equal and constant."""
 
     def half_line(side: Scheme, inwards: Array, shape: PowerTail | None) -> HalfLine | ShapedLine:
-        return close_half_line(side, float(inwards[0])) if shape is None else shaped_line(side, inwards, shape)
+        if shape is not None:
+            return shaped_line(side, inwards, shape)
+        _require_closable(float(inwards[0]), side.tempering)
+        return close_half_line(side, float(inwards[0]))
 
     left, right = drift[: 2 * scheme.m], -drift[: -2 * scheme.m - 1 : -1]
     first = half_line(scheme, left, shapes[0]) if edges[0] == "open" else None

@@ -7,24 +7,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.density import Level
+from solver.blocks import BLOCK
+from solver.density import ErrorEstimate, Level
 from solver.discretisation import BODY
+from solver.far_jumps import FADED
 from solver.grid import Grid
 from solver.levels import UNKNOWN, Disagreement, Solve, disagreement
 from solver.model import Model
+from solver.nullvector import Continuation
 from solver.observed_order import error_factor
 
 # No estimate is smaller: rounding of ln ρ and of the interpolation, and the exponential sum (2e-13).
 FLOOR = 1e-12
+# Relative error of the jump weights, the promise of the exponential sum.
+WEIGHTS = 2e-13
 # An error of the decay rate relative to itself costs this much ln ρ at the ends of the body.
 _LN_BODY = -float(np.log(BODY))
 # Levels that disagree more and more say nothing about a limit; ten times their disagreement is no promise either, but
 # it keeps such a level from being taken for the best.
 _GROWING = 10.0
+# Levels without a smaller disagreement than before, after which no finer one is tried: a feature that coarse levels
+# miss makes them disagree more for two or three, then less.
+_PATIENCE = 4
 # Error at the nodes next to a stop edge, in units of what two levels disagree about there (measured: up to 4.1).
 _AT_STOP = 8.0
 # Distances beyond an open edge at which F is compared with its limit: a bump of width 1% of its distance is seen.
-_BEYOND = np.concatenate([[0.0], np.geomspace(1e-3, 1e5, 2000)])
+BEYOND = np.concatenate([[0.0], np.geomspace(1e-3, 1e5, 2000)])
 
 
 class History:
@@ -50,7 +58,7 @@ class History:
         previous = self.solves[-1] if self.solves else None
         self.solves.append(latest)
         self._differences.append(UNKNOWN if latest is None or previous is None else disagreement(previous, latest))
-        self.rounding = rounding(self.model, grid)
+        self.rounding = rounding(self.model, grid) + (0.0 if latest is None else _spectral_rounding(latest))
         order = self.observed_order
         floor = Disagreement(_LN_BODY * self.rounding + FLOOR, 0.0, 0.0, self.rounding)
         factor = _factor(order, self.order if self.model.drift.analytic else 1)
@@ -63,22 +71,45 @@ class History:
     def _tails(self, latest: Solve) -> tuple[float, float]:
         """What else ln ρ may lose per unit of ζ beyond the body.
 
-        At open edges: by rounding, by the finite reach of the jumps, and by taking F as its limit there (δβ ≤ β δκ/κ,
-        because Φ'(β) ≥ κ). At stop edges several times what two levels disagree about: the edge node itself carries
-        what would leave, and no level is right there.
+        At open edges: by rounding, by the error of the jump weights (δβ ≤ δ(η_J ψ)/Φ'(β), and η_J ψ ≤ κ β), and by
+        taking F as its limit there (δβ ≤ β δκ/κ), because Φ'(β) ≥ κ. At stop edges several times what two levels
+        disagree about: the edge node itself carries what would leave, and no level is right there.
         """
         drift, grid, last = self.model.drift, latest.grid, self._differences[-1]
         slopes = []
         for side, beyond, limit, seen in (
-            (latest.null.left, grid.left - _BEYOND, drift.left_limit, last.left_slope),
-            (latest.null.right, grid.right + _BEYOND, drift.right_limit, last.right_slope),
+            (latest.null.left, grid.left - BEYOND, drift.left_limit, last.left_slope),
+            (latest.null.right, grid.right + BEYOND, drift.right_limit, last.right_slope),
         ):
             if side is None:
                 slopes.append(_AT_STOP * seen)
             else:
                 off = float(np.abs(drift(beyond) / limit - 1).max())
-                slopes.append(side.exponent * (self.rounding + off) + side.excess + side.doubt)
+                weights = 0.0 if self.model.jumps is None else WEIGHTS
+                slopes.append(side.exponent * (self.rounding + off + weights))
         return slopes[0], slopes[1]
+
+    @property
+    def estimate(self) -> ErrorEstimate:
+        """The error of the latest level at any depth."""
+        (left_excess, left_reach), (right_excess, right_reach) = self._beyond_reach()
+        slopes = self.error.left_slope, self.error.right_slope
+        excess, reach = (left_excess, right_excess), (left_reach, right_reach)
+        return ErrorEstimate(self.error.largest, *slopes, *self.latest.body, *excess, *reach)
+
+    def _beyond_reach(self) -> list[tuple[float, float]]:
+        """For either side: the slope by which ln ρ is further off where the jumps are no longer exact, and the place.
+
+        Jumps longer than the reach land deeper, where the drift carries them back: they are felt 40/λ before it.
+        """
+        found, null, grid = [], self.latest.null, self.latest.grid
+        for sign, side, edge in ((-1.0, null.left, grid.left), (1.0, null.right, grid.right)):
+            if not isinstance(side, Continuation) or self.model.jumps is None:
+                found.append((0.0, sign * np.inf))
+                continue
+            exact = side.reach * side.spacing - FADED / self.model.jumps.tempering
+            found.append((side.excess + side.doubt, edge + sign * max(0.0, exact)))
+        return found
 
     @property
     def observed_order(self) -> float:
@@ -104,15 +135,31 @@ class History:
         return bool(self.solves) and self.solves[-1] is not None and self.solves[-1].positive
 
     @property
+    def weakness(self) -> str:
+        """What about the model makes rounding show."""
+        if 2 * _spectral_rounding(self.latest) > self.rounding:
+            return f"whose tails decay by {np.nanmin(self.latest.exponents):.2g} per unit of ζ only"
+        return "whose noise is strong against its drift at the spacing it needs"
+
+    @property
     def stalled(self) -> bool:
-        """Has the disagreement come down to rounding, so that finer levels only make it worse?"""
-        return self._differences[-1].largest < 3 * _LN_BODY * self.rounding and self.observed_order < 1
+        """Has the disagreement come down to rounding, or not come down at all, so that finer levels do not help?"""
+        if self._differences[-1].largest < 3 * _LN_BODY * self.rounding and self.observed_order < 1:
+            return True
+        sizes = [difference.largest for difference in self._differences]
+        return bool(np.isfinite(sizes).any()) and int(np.nanargmin(sizes)) < len(sizes) - _PATIENCE
 
 
 def _doubt(latest: Solve) -> float:
     """How far a decay rate may be off, relative to itself, by the finite reach of the jumps."""
     sides = [side for side in (latest.null.left, latest.null.right) if side is not None and side.doubt > 0]
     return max((side.doubt / side.exponent for side in sides), default=0.0)
+
+
+def _spectral_rounding(latest: Solve) -> float:
+    """Relative error of a decay rate β read off a spectral radius e^{-β b h} so close to 1 that its digits end."""
+    rates = [abs(rate) for rate in latest.exponents if rate != 0 and np.isfinite(rate)]
+    return float(np.finfo(float).eps / (BLOCK * latest.grid.spacing * min(rates))) if rates else 0.0
 
 
 def rounding(model: Model, grid: Grid) -> float:

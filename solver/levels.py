@@ -22,7 +22,7 @@ from solver.discretisation import BODY
 from solver.grid import Grid
 from solver.interpolant import Interpolant
 from solver.model import Model
-from solver.nullvector import NullVector, Tail
+from solver.nullvector import Continuation, NullVector, Tail
 from solver.power_tail import PowerTail
 
 Array = NDArray[np.float64]
@@ -31,6 +31,9 @@ Method = Callable[[Model, Grid, int], NullVector]
 # Depths, in units of the edge's, at which tails of powers are compared: their errors are largest near the edge or at
 # infinity, where only the first power is left.
 _DEPTHS = np.array([1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 1e2, 1e4, 1e6])
+# Nodes beyond the edge, in decades up to the reach, at which tails pinned by the tempering are compared: they are no
+# exponentials, so that equal decay rates do not make them equal.
+_DECADES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,25 @@ class Solve:
         for side, edge, sign in ((self.null.left, self.grid.left, -1), (self.null.right, self.grid.right, 1)):
             if isinstance(side, PowerTail):
                 places.append(edge + sign * side.start * side.spacing * (_DEPTHS - 1))
+        return np.concatenate(places)
+
+    def known(self, zeta: Array) -> NDArray[np.bool_]:
+        """Is the density known there? Not beyond the reach of the jumps where they pin a tail."""
+        within = np.full(zeta.shape, True)
+        for side, beyond in ((self.null.left, self.grid.left - zeta), (self.null.right, zeta - self.grid.right)):
+            if isinstance(side, Continuation):
+                within &= beyond <= side.deepest * side.spacing
+        return within
+
+    @cached_property
+    def pinned(self) -> Array:
+        """Places beyond the edges, as far as the jumps are exact, where a tail is no exponential."""
+        places = [np.zeros(0)]
+        for side, edge, sign in ((self.null.left, self.grid.left, -1), (self.null.right, self.grid.right, 1)):
+            if isinstance(side, Continuation) and side.pinned:
+                decades = np.log10(side.reach)
+                nodes = np.logspace(1.0, decades, int(_DECADES * decades))
+                places.append(edge + sign * side.spacing * np.floor(nodes))
         return np.concatenate(places)
 
 
@@ -153,13 +175,17 @@ def disagreement(coarse: Solve, fine: Solve) -> Disagreement:
     inside = (zeta >= coarse.grid.left if coarse.null.left is None else True) & (
         zeta <= coarse.grid.right if coarse.null.right is None else np.full(zeta.shape, True)
     )
-    zeta = zeta[inside]
-    difference = np.abs(coarse.interpolant.log_density_at(zeta) - fine.null.log_density[inside])
+    pinned = fine.pinned[coarse.known(fine.pinned)]
+    zeta = np.concatenate([zeta[inside], pinned])
+    values = np.concatenate([fine.null.log_density[inside], fine.interpolant.log_density_at(pinned)])
+    difference = np.abs(coarse.interpolant.log_density_at(zeta) - values)
     left, right = fine.body
     limits = np.concatenate([[left, right], fine.beyond])
     at_limits = np.abs(coarse.interpolant.log_density_at(limits) - fine.interpolant.log_density_at(limits))
     in_body = (zeta >= left) & (zeta <= right)
     body = float(max(difference[in_body].max(initial=0.0), at_limits[np.isfinite(at_limits)].max(initial=0.0)))
+    if not np.isfinite(difference).all():  # no logarithm where a coarse solve is negative: they agree about nothing
+        return UNKNOWN
     drift = np.abs(np.subtract(coarse.exponents, fine.exponents))
     relative = drift / np.abs(fine.exponents)
     slopes = []

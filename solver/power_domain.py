@@ -34,7 +34,8 @@ _DOUBT = 2.0
 
 def first(model: Model, rtol: float) -> Domain:
     """Edges where the tail has begun; a stop edge, far out, on a side where the drift outgrows every power."""
-    assert model.jumps is not None
+    assert model.jumps is not None and model.jumps.power_law is not None
+    far_jumps = model.jumps.power_law
     drift = model.drift
     zeros = drift.sign_changes()
     centre = float(drift.breaks[0] if drift.breaks else zeros[zeros.size // 2])
@@ -45,7 +46,7 @@ def first(model: Model, rtol: float) -> Domain:
         edges.append("open" if law.bounded else "stop")
         if law.bounded:
             ends.append(middle(drift) + side * half)
-            power = model.jumps.stability + law.power
+            power = far_jumps.stability + law.power
             assumptions.append(
                 f"beyond the {'left' if side < 0 else 'right'} edge the density is continued by powers of the depth, "
                 f"|ζ|^-{power:.4g} first, as untempered jumps make it"

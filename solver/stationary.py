@@ -11,19 +11,22 @@ tested by moving the edges whose drift is not yet constant.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from solver import dense, eigen, power_domain, untempered
+from solver import dense, edge_search, eigen, given_grid, power_domain, untempered
+from solver.affordable import require_affordable, require_resolvable
 from solver.checks import choice, number
 from solver.confinement import require_confinement
-from solver.density import ErrorEstimate, StationaryDensity
-from solver.discretisation import BODY, FLAT, Domain, first_domain, first_spacing
+from solver.density import StationaryDensity
+from solver.discretisation import Domain, first_domain, first_spacing
 from solver.errors import ModelError, NotConvergedError
+from solver.extremes import within_doubles
 from solver.grid import Grid
 from solver.history import History
-from solver.levels import Disagreement, Method, disagreement, solve
+from solver.levels import Disagreement, Method, solve
 from solver.model import Model
 
 Progress = Callable[[int, int, float], None]
@@ -37,18 +40,17 @@ METHODS: dict[str, Method] = {
 _ORDER = 8
 # Work stops here by default; a drift that varies everywhere takes some 5 s on two cores.
 MAX_NODES = 400_000
-# An edge that is not settled may cost this fraction of rtol. Until then the mass beyond it is lowered by this factor,
-# and the domain widened by that one where it does not reach so far.
-_EDGE_SHARE = 0.1
-_WIDER = 1.5
-_DEEPER = 1e-4
-_WIDENINGS = 20
-# The domain is placed on a level up to this much finer than the first, where that one does not resolve its far tails.
-_FINER = 8
+# The largest depth that may be asked for: ln ρ itself is rounded to 1e-8 there.
+DEEPEST = 1e8
+_NO_DEPTH = "the grid ends at two stop edges, beyond which there is no density; leave depth out"
+# A needle of which this much is left at the wave number of the finest grid of which three levels are allowed is not
+# worth a start: entries are positive from 4e-12 on (measured, linear drift), other drifts are known less well.
+_SHARPEST = 1e-10
 # A fixed grid is compared with itself coarsened so many times, which is what an observed order takes.
 _COARSER = 2
 
 
+@within_doubles
 def solve_stationary(
     model: Model,
     rtol: float = 1e-8,
@@ -56,6 +58,7 @@ def solve_stationary(
     method: str = "elimination",
     order: int | None = None,
     grid: Grid | None = None,
+    depth: float | None = None,
     max_nodes: int = MAX_NODES,
     progress: Progress | None = None,
 ) -> StationaryDensity:
@@ -65,7 +68,9 @@ def solve_stationary(
     the error is at any depth. Spacing and domain are chosen here, unless `grid` fixes them: then the estimate says what
     that grid gives, whatever `rtol`. `method` is "elimination", or one of the references "eigs" and "dense", which need
     a `grid` with two stop edges. `order` of the stencils is 8, for "dense" 2, unless given.
-    `progress(level, nodes, estimate)` is called before each level.
+    `depth`, a distance in ζ, is how far from the centre a tail is followed that its tempering pins (no root, or next to
+    the threshold): without it to 1e6 nodes or 100/λ, whichever is more; at most 1e8. Other open tails are exact to any
+    depth. `progress(level, nodes, estimate)` is called before each level.
 
     Raises NoStationaryDensityError where the drift does not confine, ModelError for bad arguments, NotConvergedError
     (with the best density and its estimate) where `max_nodes` or the rounding of doubles does not allow `rtol`.
@@ -78,24 +83,39 @@ def solve_stationary(
     """
     rtol = number("rtol", rtol, low=1e-12, high=0.1)
     method = choice("method", method, METHODS)
+    solver = METHODS[method]
+    if depth is not None:
+        depth = number("depth", depth, low=0.0, high=DEEPEST, open_low=True)
+        if method != "elimination":
+            raise ModelError(f"depth = {depth:g}: method = {method!r} ends at its stop edges; leave depth out")
+        solver = partial(untempered.null_vector, depth=depth)
     if order is None:
         order = dense.ORDER if method == "dense" else _ORDER
+    order = int(number("order", order, integer=True))
     if grid is not None and not isinstance(grid, Grid):
         raise ModelError(f"grid = {grid!r}: must be a Grid, such as Grid(left=-20, right=20, nodes=801)")
     max_nodes = int(number("max_nodes", max_nodes, low=64, integer=True))
     require_confinement(model)
-    run = _Run(model, METHODS[method], method, order, max_nodes, progress)
+    run = _Run(model, solver, method, order, max_nodes, progress)
     if grid is not None:
+        given_grid.require_body(model, grid)
+        if depth is not None and "open" not in grid.edges:
+            raise ModelError(f"depth = {depth:g}: {_NO_DEPTH}")
         return run.fixed(grid)
     if method != "elimination":
         raise ModelError(f"method = {method!r}: a reference needs a grid, pass grid=Grid(left, right, nodes, 'stop')")
     domain = (power_domain.first if untempered.is_untempered(model) else first_domain)(model, rtol)
+    if depth is not None and "open" not in domain.edges:
+        raise ModelError(f"depth = {depth:g}: {_NO_DEPTH}")
+    if model.diffusion == 0:
+        require_resolvable(model, domain.right - domain.left, max_nodes / 4, _SHARPEST)
     spacing = first_spacing(model, domain, rtol, order)
+    limits = (spacing, rtol, order, max_nodes)
     try:
-        return run.refine(*run.settle(domain, spacing, rtol), spacing, rtol)
+        return run.refine(*edge_search.settled(solver, model, domain, *limits), spacing, rtol)
     except _UnresolvedDepth:
-        domain = run.trimmed(domain, spacing, rtol)
-        return run.refine(*run.settle(domain, spacing, rtol), spacing, rtol, last_domain=True)
+        domain = edge_search.trimmed(solver, model, domain, *limits)
+        return run.refine(*edge_search.settled(solver, model, domain, *limits), spacing, rtol, last_domain=True)
 
 
 class _UnresolvedDepth(Exception):
@@ -113,54 +133,11 @@ class _Run:
     max_nodes: int
     progress: Progress | None
 
-    def settle(self, domain: Domain, spacing: float, rtol: float) -> tuple[Domain, Disagreement]:
-        """Place the unsettled edges: just so far beyond the body that the rest, in a wider domain, does not matter.
-
-        Returns the domain and what its edges cost. Deeper edges would not help: entries below ρ̂(π/h), the density's
-        own content at the grid's wave number, are not resolved at spacing h whatever the method.
-        """
-        flat = Disagreement(10 * FLAT * rtol, 0.0, 0.0, 10 * FLAT * rtol)
-        if all(domain.settled):
-            return domain, flat
-        if untempered.is_untempered(self.model):
-            return power_domain.settled(self.method, self.model, domain, spacing, rtol, self.order, self.max_nodes)
-        mass, finest = BODY * rtol, spacing / _FINER
-        for _ in range(_WIDENINGS):
-            self._affordable(domain, spacing)
-            wide = solve(self.method, self.model, domain.grid(spacing), self.order)
-            if wide is None or (not wide.positive and spacing > finest):  # its far tail says nothing yet
-                spacing /= 2
-                continue
-            if not wide.holds(mass, domain.settled):
-                domain = domain.widened(_WIDER)
-                continue
-            tight = domain.cut(*wide.limits(mass))
-            narrow = solve(self.method, self.model, tight.grid(spacing), self.order)
-            if narrow is not None:
-                change = disagreement(wide, narrow)
-                if change.body <= _EDGE_SHARE * rtol:
-                    return tight, change.plus(flat)
-            mass *= _DEEPER
-        raise NotConvergedError(
-            f"no domain up to [{domain.left:g}, {domain.right:g}] holds the density to rtol = {rtol:g} within "
-            f"max_nodes = {self.max_nodes} at h = {spacing:g}: the drift approaches its limit, or the density falls, "
-            "very slowly. Allow more nodes, or a larger rtol"
-        )
-
-    def trimmed(self, domain: Domain, spacing: float, rtol: float) -> Domain:
-        """The domain cut to what carries mass, its plateaus given up where they lie deeper."""
-        self._affordable(domain, spacing)
-        wide = solve(self.method, self.model, replace(domain, edges=("stop", "stop")).grid(spacing), self.order)
-        if wide is None:
-            return domain
-        left, right = wide.limits(BODY * rtol * _DEEPER)
-        return domain.trimmed(left, right)
-
     def refine(
         self, domain: Domain, edges: Disagreement, spacing: float, rtol: float, last_domain: bool = False
     ) -> StationaryDensity:
         """Halve the spacing until the estimate is at most rtol and every entry is positive."""
-        self._affordable(domain, spacing)
+        require_affordable(self.model, domain, spacing, self.max_nodes)
         grid = domain.grid(spacing)
         history = History(self.model, self.order, edges)
         best: StationaryDensity | None = None
@@ -173,9 +150,10 @@ class _Run:
             if not history.resolved and len(history.solves) == 3 and not last_domain and any(domain.settled):
                 raise _UnresolvedDepth
             if history.resolved:
-                best = self._density(history, domain.assumptions)
+                latest = self._density(history, domain.assumptions)
                 if history.error.largest <= rtol:
-                    return best
+                    return latest
+                best = latest if best is None or latest.error_estimate <= best.error_estimate else best
                 if edges.body > rtol and history.error.largest <= 2 * edges.body:
                     reason = (
                         f"beyond [{grid.left:g}, {grid.right:g}] the density is continued by powers of the depth, to "
@@ -184,8 +162,8 @@ class _Run:
                     )
                 if (history.rounding > rtol and best.error_estimate < np.inf) or history.stalled:
                     reason = (
-                        "rounding limits this model: its noise is strong against its drift at the spacing it needs; "
-                        f"expect no better than {best.error_estimate:.0e}"
+                        f"rounding limits this model, {history.weakness}; expect no better than "
+                        f"{best.error_estimate:.0e}"
                     )
             grid = Grid(grid.left, grid.right, 2 * grid.nodes - 1, grid.edges)
         estimate = float("inf") if best is None else best.error_estimate
@@ -195,18 +173,11 @@ class _Run:
             estimate,
         )
 
-    def _affordable(self, domain: Domain, spacing: float) -> None:
-        """Refuse a first level that is already too large, before any grid is made."""
-        nodes = (domain.right - domain.left) / spacing
-        if not nodes <= self.max_nodes:
-            raise NotConvergedError(
-                f"the coarsest useful grid has {nodes:.3g} nodes (h = {spacing:.3g} in [{domain.left:g}, "
-                f"{domain.right:g}]), max_nodes = {self.max_nodes}: the lengths of drift and noise are too far apart"
-            )
-
     def fixed(self, grid: Grid) -> StationaryDensity:
         """Solve on the given grid, and on coarser ones for the estimate."""
-        history = History(self.model, self.order, power_domain.doubt(self.method, self.model, grid, self.order))
+        edges, assumptions = given_grid.doubt(self.model, grid, self.order, self.max_nodes)
+        powers = power_domain.doubt(self.method, self.model, grid, self.order)
+        history = History(self.model, self.order, edges.plus(powers))
         for k in range(_COARSER, -1, -1):
             nodes = (grid.nodes - 1) // 2**k + 1
             if k == 0 or nodes > 2 * self.order:
@@ -216,7 +187,7 @@ class _Run:
                 f"the grid (h = {grid.spacing:g} in [{grid.left:g}, {grid.right:g}]) does not resolve the density: "
                 "some entries are negative or not finite; take more nodes or leave out deep tails"
             )
-        return self._density(history, self.model.drift.assumed)
+        return self._density(history, self.model.drift.assumed + assumptions)
 
     def _step(self, history: History, grid: Grid, optional: bool = False) -> None:
         if self.progress is not None:
@@ -228,8 +199,7 @@ class _Run:
                 raise
 
     def _density(self, history: History, assumptions: tuple[str, ...]) -> StationaryDensity:
-        latest, error = history.latest, history.error
-        estimate = ErrorEstimate(error.largest, error.left_slope, error.right_slope, *latest.body)
+        latest = history.latest
         return StationaryDensity(
-            self.model, latest.grid, self.order, self.name, latest.null, estimate, history.levels, assumptions
+            self.model, latest.grid, self.order, self.name, latest.null, history.estimate, history.levels, assumptions
         )

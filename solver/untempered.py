@@ -15,19 +15,19 @@ what is left out is seen when the edge is moved, and only then.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gamma
 
 from solver import elimination
-from solver.drifts import Drift
 from solver.errors import ModelError
 from solver.grid import Grid
 from solver.model import Model
 from solver.nullvector import NullVector
 from solver.power_tail import PowerTail
+from solver.tail_growth import far_jump_law, growth, is_untempered, middle, tail_scale
 
 Array = NDArray[np.float64]
 Terms = list[tuple[float, float]]  # (power q, coefficient a)
@@ -35,12 +35,6 @@ Terms = list[tuple[float, float]]  # (power q, coefficient a)
 # Far jumps are exact to this many nodes. What the tail beyond it sends back is rounding for α ≥ 1; for α = 0.5 and a
 # linear drift it is 1e-6 of the flux at an edge 1e4 nodes away at 1e6 nodes, 1e-9 at this, for half as many terms more.
 REACH = 1e9
-# Where the growth of the drift is read, in its own lengths: beyond all lower terms (1/s, 1/s²) to 1e-6 or better.
-_FAR = 1e6
-# A growth this close to a multiple of 1/20 is that: terms 1/s of the drift reach here.
-_EXACT = 1e-5
-# A drift that grows faster than this power is as good as exponential: an edge closes it.
-_STEEPEST = 12.0
 # Powers of 1/s, relative to the first, that theory does not give; and up to where it is followed.
 _READ = (1.0, 2.0, 3.0)
 _FOLLOWED = 1.99
@@ -58,67 +52,13 @@ _RESONANT, _MOVED = 1e-6, 1e-5
 _TOGETHER = 0.01
 
 
-@dataclass(frozen=True)
-class Growth:
-    """F ≈ ∓κ s^p far out on one side, s the distance from the middle of the drift's zeros."""
-
-    power: float
-    size: float
-
-    @property
-    def bounded(self) -> bool:
-        """Does it grow as a power, slower than anything exponential?"""
-        return self.power <= _STEEPEST
-
-
-def middle(drift: Drift) -> float:
-    """Where depths are counted from: halfway between the outermost zeros of the drift."""
-    zeros = drift.sign_changes()
-    return 0.5 * float(zeros[0] + zeros[-1])
-
-
-def growth(drift: Drift, side: int) -> Growth:
-    """How the drift grows to the left (side = -1) or right (+1); `power` inf where it outgrows every power."""
-    limit = drift.left_limit if side < 0 else drift.right_limit
-    if np.isfinite(limit):
-        return Growth(0.0, abs(float(limit)))
-    scale = drift.length_scale if np.isfinite(drift.length_scale) else 1.0
-    s = _FAR * max(1.0, scale)
-    with np.errstate(over="ignore", invalid="ignore"):
-        near, far = np.abs(drift(middle(drift) + side * s * np.array([1.0, 2.0])))  # a term 1/s drops out of size below
-    if not np.isfinite(far) or not near > 0:
-        return Growth(np.inf, np.inf)
-    power = float(np.log2(far / near))
-    rounded = round(20 * power) / 20
-    power = rounded if abs(power - rounded) <= _EXACT else power
-    return Growth(power, float(2 * far / 2**power - near) / s**power)
-
-
-def is_untempered(model: Model) -> bool:
-    """Are there jumps, without tempering?"""
-    return model.jumps is not None and model.jumps.tempering == 0
-
-
-def tail_scale(model: Model) -> float:
-    """The depth at which the leading power, taken alone, has all the mass beyond it: tails begin deeper than this."""
-    assert model.jumps is not None
-    depths = [0.0]
-    for side in (-1, 1):
-        law = growth(model.drift, side)
-        if law.bounded:
-            alpha = model.jumps.stability
-            excess = alpha + law.power - 1
-            depths.append((model.jumps.strength / (alpha * law.size * excess)) ** (1 / excess))
-    return max(depths)
-
-
-def null_vector(model: Model, grid: Grid, order: int = 8) -> NullVector:
+def null_vector(model: Model, grid: Grid, order: int = 8, *, depth: float = 0.0) -> NullVector:
     """`elimination.null_vector`; for untempered jumps open edges are closed by powers of the depth.
 
     Two solves: the second with the powers that theory does not give, as read from the first.
     """
     if not is_untempered(model) or "open" not in grid.edges:
-        return elimination.null_vector(model, grid, order)
+        return elimination.null_vector(model, grid, order, depth=depth)
     known = expansions(model)
     shapes = tuple(_shape(model, grid, known[k], k) if grid.edges[k] == "open" else None for k in range(2))
     first = elimination.null_vector(model, grid, order, reach=REACH, shapes=(shapes[0], shapes[1]))
@@ -153,10 +93,11 @@ def expansions(model: Model, read: tuple[Terms, Terms] = ([], [])) -> tuple[Term
 
     `read` are terms from elsewhere: what they give rise to is included, they are not.
     """
-    assert model.jumps is not None
-    alpha, strength = model.jumps.stability, model.jumps.strength
+    far = far_jump_law(model)
+    alpha, strength = far.stability, far.strength
     laws = (growth(model.drift, -1), growth(model.drift, 1))
     first = [alpha + law.power for law in laws]
+    scales = [strength / (alpha * law.size) for law in laws]
     found: tuple[Terms, Terms] = ([], [])
     depth = max(1.0, tail_scale(model))
     given = [(q, a, side) for side in range(2) for q, a in read[side]]
@@ -169,7 +110,7 @@ def expansions(model: Model, read: tuple[Terms, Terms] = ([], [])) -> tuple[Term
         waiting = [term for term in waiting if abs(term[0] - q) >= 1e-9]
         for side in range(2):
             own = now[side] - sum(a for r, a, k in given if k == side and abs(r - q) < 1e-9)
-            if abs(own) > _ROUNDING and q - first[side] <= _FOLLOWED:
+            if abs(own) > _ROUNDING * scales[side] and q - first[side] <= _FOLLOWED:
                 found[side].append((q, own))
         jumps, logarithm = _jumps_from(q, now, alpha)
         for side, law in enumerate(laws):

@@ -93,7 +93,7 @@ def test_the_baseline_agrees_to_rounding() -> None:
         "beyond ζ = -20",
         "ζ = -40",
         "ln τ = 30 … 40",
-        "ln ℓ = 40",
+        "ln ℓ = 40.24",  # the density is felt ln β to the right of -ln ℓ
     ]
 
 

@@ -123,7 +123,7 @@ def test_an_oscillation_is_not_taken_for_a_limit() -> None:
         ({"left": -INF}, "left = -inf: must be a finite number"),
         ({"left": math.nan}, "left = nan: must be a finite number"),
         ({"right": "1"}, "right = '1': must be a finite number, got str"),
-        ({"scale": 0}, "scale = 0.0: must lie in (0, inf)"),
+        ({"scale": 0}, "scale = 0: must lie in (0, inf)"),
         ({"breaks": 1.0}, "breaks = 1.0: must be a list of numbers"),
         ({"breaks": (math.nan,)}, "breaks[0] = nan: must be a finite number"),
         ({"function": 3}, "function = 3: must be callable"),

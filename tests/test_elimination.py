@@ -14,7 +14,6 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from exact_cases import WELLS, ornstein_uhlenbeck
 from numpy.typing import NDArray
 
 from solver import dense, eigen, elimination
@@ -26,6 +25,8 @@ from solver.grid import Grid
 from solver.jumps import TemperedStableJumps
 from solver.model import Model
 from solver.nullvector import NullVector
+from validation.exact_densities import WELLS
+from validation.ornstein_uhlenbeck import ornstein_uhlenbeck
 
 Array = NDArray[np.float64]
 

@@ -46,7 +46,7 @@ def test_a_grid_is_a_frozen_value() -> None:
         ({"left": True}, "left = True"),
         ({"left": 2.0}, r"left = 2\.0, right = 1\.0: a grid needs left < right"),
         ({"left": 1.0}, "left < right"),
-        ({"nodes": 2}, r"nodes = 2\.0: must lie in \[3, inf\)"),
+        ({"nodes": 2}, r"nodes = 2: must lie in \[3, inf\)"),
         ({"nodes": 10.5}, r"nodes = 10\.5: must be a whole number"),
         ({"nodes": float("nan")}, "nodes = nan"),
         ({"nodes": True}, "nodes = True"),

@@ -52,7 +52,8 @@ def refined_log_density(density: StationaryDensity) -> tuple[LogDensity, float]:
     before, after = (0 if flat else grid.nodes for flat in _flat_edges(density))
     nodes = 4 * (grid.nodes - 1) + 1 + before + after
     fine = Grid(grid.left - before * spacing, grid.right + after * spacing, nodes, grid.edges)
-    null = null_vector(density.model, fine, density.order)
+    reaches = [side.reach * side.spacing for side in (density.null.left, density.null.right) if side is not None]
+    null = null_vector(density.model, fine, density.order, depth=max(reaches, default=0.0))
     refined = StationaryDensity(density.model, fine, density.order, "refined", null, density.error, density.levels, ())
     return refined.logpdf, rounding(density.model, fine)
 
@@ -69,10 +70,11 @@ def samples(density: StationaryDensity) -> tuple[Array, Array]:
     upper = density.isf(np.logspace(np.log10(BODY) + 0.01, -2, 60))
     middle, low, high = density.median(), body.min(), upper.max()
     tails = []
-    if density.grid.edges[0] == "open":
-        tails.append(middle - DEPTHS * (middle - low))
-    if density.grid.edges[1] == "open":
-        tails.append(middle + DEPTHS * (high - middle))
+    left, right = density.null.left, density.null.right
+    if left is not None:  # as deep as it is known
+        tails.append(np.maximum(middle - DEPTHS * (middle - low), density.grid.left - left.deepest * left.spacing))
+    if right is not None:
+        tails.append(np.minimum(middle + DEPTHS * (high - middle), density.grid.right + right.deepest * right.spacing))
     return np.concatenate([body, upper]), np.concatenate([np.zeros(0), *tails])
 
 

@@ -196,14 +196,14 @@ def test_untempered_jumps_without_a_mean_are_refused() -> None:
 
 def test_an_atom_is_refused() -> None:
     step = CallableDrift(lambda z: -np.sign(z), left=1.0, right=1.0, scale=1.0, breaks=(0.0,))
-    with pytest.raises(NoStationaryDensityError, match=r"steps from 1 to -1 at ζ = 0 .*stability = 0\.5.*an atom"):
+    with pytest.raises(NoStationaryDensityError, match=r"steps from 1 to -1 at ζ = 0 .*index 0\.5 < 1.*an atom"):
         solve_stationary(Model(step, 0.0, TemperedStableJumps(0.4, 0.5, 1.0)))
 
 
 # --- bad arguments ---------------------------------------------------------------------------------------
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"rtol": 0}, r"rtol = 0\.0: must lie in \[1e-12, 0\.1\]"),
+    ({"rtol": 0}, r"rtol = 0: must lie in \[1e-12, 0\.1\]"),
     ({"rtol": 1.0}, r"rtol = 1\.0: must lie in"),
     ({"rtol": 1e-13}, r"rtol = 1e-13: must lie in"),
     ({"rtol": float("nan")}, "rtol = nan: must be a finite number"),
