@@ -150,7 +150,7 @@ def fit_once(
             return np.column_stack([(solved(t + d)[1] - here) / d.sum() for d in steps])
         return np.column_stack([(solved(t + d)[1] - solved(t - d)[1]) / (2 * d.sum()) for d in steps])
 
-    best = theta
+    best = np.minimum(np.maximum(theta, bounds[0]), bounds[1])  # where to begin, not a result
     for _ in range(searches):  # a fresh region of trust where steps have shrunk to nothing in a bent valley
         before = best
         best = least_squares(

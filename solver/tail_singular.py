@@ -39,6 +39,8 @@ _DECAYS = 1e5
 _CLOSE = 1e-6
 # A root is searched for between e^{-100} and this far below λ.
 _LOWEST, _WIDEST_GAP = -100.0, 1.0
+# First guesses of α below the threshold, as shares of what the power that is seen stands for, if that leads nowhere.
+_SHARES = (0.9, 0.8)
 # First guesses of α next to the threshold, beside the power that is seen plus one.
 _INDICES = (1.6, 1.2, 1.4, 1.8, 0.5)
 # The distance to the threshold is given where ln τ is known to this; at α = 1/2 and 3/2, where the powers jα + k
@@ -97,7 +99,7 @@ def _pinned(depths: Array, scaled: Array, noise: Array, power: float, known: Eli
     """Single jumps; where the cut's rule does not do, the root has nearly come up to λ and a contour does."""
     reading = chosen(fit_windows(depths, scaled, noise, "below", (-1.0 - power,)))
     if reading is None or not reading.good:
-        again = chosen(fit_windows(depths, scaled, noise, "below", _INDICES[:2]))
+        again = chosen(fit_windows(depths, scaled, noise, "below", tuple(share * (-1.0 - power) for share in _SHARES)))
         reading = again if again is not None and again.good else reading
     if reading is not None and reading.good and reading.index_error < 1.0:
         return _tempered(reading, known, reading.constant_error, reading.x_error)
@@ -189,10 +191,11 @@ def _root(fit: TransformFit, reading: Reading, known: Elimination, tempering: fl
 
 def _threshold(reading: Reading, known: Elimination, distance: float) -> SingularReading:
     index = reading.fit.index
+    unseen = abs(reading.fit.level) / reading.fit.form.unit  # what a distance taken for zero does at the deepest point
     logarithm = abs(index - 1.0) <= max(ONE, min(reading.index_error, 1e-3))
     power = 0.0 if logarithm else min(index - 1.0, 0.0)
     return SingularReading(
         "threshold", power, -1 if logarithm else 0, reading.fit.log_constant, distance, _rate_error(known),
-        max(0.0, reading.index_error - max(index - 1.0, 0.0)), reading.constant_error,
+        max(0.0, reading.index_error - max(index - 1.0, 0.0)), reading.constant_error + unseen,
         "root and branch point meet: the threshold", reading,
     )  # fmt: skip
