@@ -80,8 +80,8 @@ def require_resolvable(model: Model, width: float, nodes: float, allowed: float)
     if size > allowed or (np.isnan(size) and allowed == 0):
         left = "" if np.isnan(size) else f" its Fourier transform is still {size:.1g} at their wave number,"
         raise NotConvergedError(
-            f"the density is too sharp for {nodes:.0f} nodes (h = {spacing:.3g}):{left} the smallest jumps hardly spread "
-            "it against the drift; allow more nodes, or give the model some diffusion"
+            f"the density is too sharp for {nodes:.0f} nodes (h = {spacing:.3g}):{left} the smallest jumps hardly "
+            "spread it against the drift; allow more nodes, or give the model some diffusion"
         )
 
 

@@ -200,7 +200,9 @@ def least_width(model: Model) -> float:
 def depth_reached(model: Model, start: float, side: int, depth: float) -> float:
     """Where a rough ln ρ, integrated outwards from `start`, has fallen by `depth`; doubling steps."""
     cap = np.inf if model.jumps is None else model.jumps.tempering
-    step, position, fallen = 1e-3 * least_width(model), start, 0.0
+    # a step that rounding swallows, or that does not grow because it is denormal, would never arrive
+    step = max(1e-3 * least_width(model), float(np.spacing(abs(start))), float(np.finfo(float).tiny))
+    position, fallen = start, 0.0
     speed = abs(float(model.drift(start + side * least_width(model))))
     thinned = 0.0  # a growing drift thins the density out: ρ is about flux / |F|
     while fallen + thinned < depth and abs(position - start) < 1e7:

@@ -20,7 +20,7 @@ from solver.drift_base import Drift, FloatArray
 from solver.drift_scan import crossings, plateau_reach
 from solver.errors import ModelError
 
-_STEEP = "values: a slope between two entries, or how it changes, exceeds the range of a double"
+_STEEP = "values: a slope between two entries exceeds the range of a double"
 
 
 @final

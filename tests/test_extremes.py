@@ -88,7 +88,7 @@ def test_whatever_the_numbers(data: st.DataObject) -> None:
 
 @pytest.mark.slow
 @given(st.data())
-@settings(max_examples=1000, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_whatever_the_numbers_at_length(data: st.DataObject) -> None:
     ends_well(lambda: data.draw(models()))
 
@@ -98,6 +98,7 @@ JUMPS = TemperedStableJumps(0.4, 1.5, 2.2)
 # Each of these ended in a traceback, in a warning or in a sentence about something else.
 FOUND: list[tuple[str, Callable[[], Model]]] = [
     ("narrow", lambda: Model(TanhDrift(1.0, 0.0, 1e-300), 0.3, JUMPS)),
+    ("narrowest", lambda: Model(TanhDrift(1.0, 0.0, 5e-324), 0.3, JUMPS)),  # never came back
     ("tempered away", lambda: Model(TanhDrift(1.0), 0.3, TemperedStableJumps(0.4, 1.5, 1e300))),
     ("steep line", lambda: Model(LinearDrift(1e300), 0.3, JUMPS)),
     ("table of extremes", lambda: Model(TabulatedDrift([-1.0, 1.0], [1e300, -1e300]), 0.3, JUMPS)),
