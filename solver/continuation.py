@@ -24,6 +24,9 @@ Array = NDArray[np.float64]
 
 # Sums over M^k converge within so many doublings: 2^40 blocks.
 _POWERS = 40
+# Blocks over which the exponentials are summed even where one is left: finding out whether one is costs an eigenvalue
+# problem, a tenth of a solve, and these twelve powers are needed anyway.
+_NEAR = 64
 # Everything but the slowest exponential is gone once it is smaller by e^{-40} = 4e-18.
 _FADED = 40.0
 # Rounding that two ways to one ln ρ may differ by, relative to it (measured: 5e-13, next to a threshold).
@@ -86,9 +89,14 @@ class Continuation:
                 f"over {self.reach * self.spacing:.6g} in ζ only; ask for more with solve_stationary(model, depth=...)"
             )
 
+    @property
+    def near(self) -> int:
+        """The last node before which ρ is never taken from its law."""
+        return 1 + _NEAR * self.block.shape[0]
+
     @cached_property
     def law_from(self) -> float:
-        """The node from which on ρ is one exponential to rounding; inf where the tail is pinned.
+        """A node from `near` on, from which on ρ is one exponential to rounding; inf where the tail is pinned.
 
         There the next exponential is below e^{-40} of it, by the two largest eigenvalues of M; two nodes, one twice as
         far as the other, confirm it.
@@ -105,7 +113,7 @@ class Continuation:
             if abs(far - near + self.exponent * self.spacing * count * length) <= _ROUNDING * max(1.0, abs(far)):
                 break
             count *= 2
-        return float(1 + count * length)
+        return float(max(1 + count * length, self.near))
 
     def _power(self, bit: int) -> tuple[Array, float]:
         """M^(2^bit), scaled to size 1, and the logarithm of its size."""
@@ -148,7 +156,7 @@ class Continuation:
             raise ValueError(f"n = {index.min()}: nodes beyond the edge are counted from 1")
         # a window about a point at the reach holds a few nodes more
         self.require((float(index.max()) - _OVERLAP) * self.spacing)
-        near = np.minimum(index, self.law_from) if index.max() > self.block.shape[0] else index
+        near = np.minimum(index, self.law_from) if index.max() > self.near else index
         with np.errstate(over="ignore"):  # -inf is right for a logarithm that no double holds
             beyond = self.exponent * (self.spacing * (index - near))
         return np.asarray(self._exact(near.astype(np.int64), rows) - beyond)

@@ -164,7 +164,7 @@ class Interpolant:
         """Points so deep that the tail's own law needs no nodes: which, the tail, distances beyond the edge, sign."""
         for side, edge, sign in ((self.before, self.left, -1.0), (self.after, self.right, 1.0)):
             depth = sign * (zeta - edge)
-            if side is None or not (depth >= self.spacing).any():
+            if side is None or not (depth >= max(side.near, 1) * self.spacing).any():
                 continue
             far = (depth >= side.law_from * self.spacing) & np.isfinite(depth)
             if far.any():

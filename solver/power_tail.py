@@ -51,6 +51,7 @@ class PowerTail:
     doubt = 0.0
     reach = np.inf  # every jump that shapes the tail is in it
     deepest = np.inf
+    near = 0
     law_from = 1.0  # the shape holds from the first node on
 
     def require(self, depth: float) -> None:
