@@ -124,9 +124,7 @@ class Scheme:
         return np.concatenate([self.right.beyond, band])
 
 
-def build_scheme(
-    jumps: JumpLaw | None, diffusion: float, spacing: float, order: int, reach: float
-) -> Scheme:
+def build_scheme(jumps: JumpLaw | None, diffusion: float, spacing: float, order: int, reach: float) -> Scheme:
     """Assemble the scheme of an even order 2m; far jumps are exact up to `reach` nodes."""
     first, second = stencil(order)
     m = order // 2

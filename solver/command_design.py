@@ -31,8 +31,8 @@ def design(
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON instead of text.")] = False,
 ) -> None:
     """Change one parameter of a model so that its time scales have a wanted exponent."""
-    if out is not None and out.is_dir():
-        raise ModelError(f"{out}: a directory; name a file")
+    if out is not None:
+        require_new(out)
     name, model = find_model(source)
     result = design_model(model, exponent=exponent, free=free)
     theory = closed_form(result)
@@ -41,6 +41,7 @@ def design(
         found = asdict(sensitivities(result))
         slopes = {key: value for key, value in found.items() if key != "exponent" and not math.isnan(value)}
     if out is not None:
+        require_new(out)
         result.to_toml(out)
     before, after = parameter(model, free), parameter(result, free)
     if json:
@@ -58,3 +59,13 @@ def design(
     lines += [f"  ∂β/∂{key:<10} {value:+.6g}" for key, value in slopes.items()]
     lines += [f"written to {out}"] if out is not None else []
     show(Text("\n".join(lines)))
+
+
+def require_new(out: Path) -> None:
+    """Raise ModelError unless `out` can become a new file in a directory that is there."""
+    if out.is_dir():
+        raise ModelError(f"{out}: a directory; name a file")
+    if out.exists():
+        raise ModelError(f"{out}: exists and will not be replaced; name another file, or move it out of the way")
+    if not out.absolute().parent.is_dir():
+        raise ModelError(f"{out}: there is no directory {out.parent}")

@@ -68,7 +68,7 @@ def solve(
     plot = plot is not False
     name, model = find_model(source)
     if out is not None:  # now, not after a long solve
-        outputs.prepare(out, FILES if plot else FILES - {FIGURE})
+        outputs.prepare_model(out, FILES if plot else FILES - {FIGURE}, FILES, model)
     measured = None if samples is None else read_samples(samples, (kind or Kind.tau).value)
     started = time.perf_counter()
     failure: NotConvergedError | None = None

@@ -17,20 +17,21 @@ from rich.console import Group
 from rich.text import Text
 
 from solver import outputs, report
-from solver.stationary import solve_stationary
+from solver.checks import number
+from solver.stationary import DEEPEST, solve_stationary
 from solver.tables import Records
 from solver.tail_study import TailStudy, tail_study
 from solver.tail_theory import TailComparison, compare_tail
 from solver.terminal import CHECK_FAILED, fail, find_model, progress_on_stderr, show, with_statuses
 
 FIGURE = "tails.png"
-FILES = {"tails.json", "tails.csv", "model.toml"}
+FILES = {"tails.json", "tails.csv", "model.toml", FIGURE}
 
 
 @with_statuses
 def tails(
     source: Annotated[str, typer.Argument(metavar="PRESET|FILE", help="A preset or a model file (TOML).")] = "broad",
-    depth: Annotated[float, typer.Option(help="Greatest depth |ζ| = ln τ of the table, up to 100000.")] = 1000.0,
+    depth: Annotated[float, typer.Option(help="Greatest depth |ζ| = ln τ, above 1, up to 1e7.")] = 1000.0,
     rtol: Annotated[float, typer.Option(help="Wanted accuracy of ln ρ.")] = 1e-9,
     noise_index: Annotated[float, typer.Option(help="Index of the gradient noise, in (1, 2].")] = 2.0,
     low: Annotated[float, typer.Option(help="Shortest lag of the fitted window.")] = 10.0,
@@ -48,9 +49,11 @@ def tails(
     """
     name, model = find_model(source)
     if out is not None:
-        outputs.prepare(out, FILES | {FIGURE} if plot else FILES)
+        outputs.prepare_model(out, FILES if plot else FILES - {FIGURE}, FILES, model)
+    number("depth", depth, 1.0, 0.1 * DEEPEST, open_low=True)
     with progress_on_stderr() as progress:
-        density = solve_stationary(model, rtol=rtol, depth=depth, progress=progress)
+        # the depth is counted from the centre; a study looks at |ζ|, and an envelope feels what lies deeper
+        density = solve_stationary(model, rtol=rtol, depth=1.01 * depth + 100.0, progress=progress)
     study = tail_study(density, depth, noise_index=noise_index, fit=(low, high), neurons=neurons)
     comparison = compare_tail(study.law, density)
     summary = summarise(name, study, comparison)

@@ -24,8 +24,7 @@ Array = NDArray[np.float64]
 
 # Sums over M^k converge within so many doublings: 2^40 blocks.
 _POWERS = 40
-# Blocks over which the exponentials are summed even where one is left: finding out whether one is costs an eigenvalue
-# problem, a tenth of a solve, and these twelve powers are needed anyway.
+# Blocks over which exponentials are summed even where one is left: finding that out costs a tenth of a solve.
 _NEAR = 64
 # Everything but the slowest exponential is gone once it is smaller by e^{-40} = 4e-18.
 _FADED = 40.0
@@ -92,7 +91,7 @@ class Continuation:
     @property
     def near(self) -> int:
         """The last node before which ρ is never taken from its law."""
-        return 1 + _NEAR * self.block.shape[0]
+        return 1 + _NEAR * int(self.block.shape[0])
 
     @cached_property
     def law_from(self) -> float:
@@ -144,8 +143,7 @@ class Continuation:
         which, inverse = np.unique((index.ravel() - 1) // self.block.shape[0], return_inverse=True)
         columns, scales = self._messages(which)
         values = np.einsum("ij,ij->i", rows[(index.ravel() - 1) % self.block.shape[0]], columns.T[inverse])
-        logs: Array = (_log(values) + scales[inverse]).reshape(index.shape)
-        return logs
+        return np.asarray((_log(values) + scales[inverse]).reshape(index.shape))
 
     def _evaluate(self, n: ArrayLike, rows: Array) -> Array:
         """`_exact` where the exponentials still mix, and the one that is left further out: any depth a double holds."""
@@ -222,13 +220,11 @@ class Continuation:
     @cached_property
     def _mass_rows(self) -> Array:
         beyond = self._summed(self.block.sum(axis=0)) @ self.step
-        rows: Array = np.cumsum(self.block[::-1], axis=0)[::-1] + beyond
-        return rows
+        return np.asarray(np.cumsum(self.block[::-1], axis=0)[::-1] + beyond)
 
     def log_mass_from(self, n: ArrayLike) -> Array:
         """ln( spacing · Σ_{k ≥ n} ρ_k ), the mass of node n and everything beyond it."""
-        logs: Array = self._evaluate(n, self._mass_rows) + np.log(self.spacing)
-        return logs
+        return np.asarray(self._evaluate(n, self._mass_rows) + np.log(self.spacing))
 
     def moments(self) -> tuple[float, float, float]:
         """spacing · Σ_{n ≥ 1} n^p ρ_n for p = 0, 1, 2, summed to infinity through (I - M)^{-1}."""
@@ -260,5 +256,5 @@ class Continuation:
     def from_arrays(cls, arrays: dict[str, Array]) -> Continuation:
         """Rebuild what `arrays` gave."""
         log_scale, spacing, exponent, reach, excess, doubt = (float(x) for x in arrays["numbers"])
-        block, step, message = arrays["block"], arrays["step"], arrays["message"]
-        return cls(block, step, message, log_scale, spacing, exponent, reach, excess, doubt)
+        parts = arrays["block"], arrays["step"], arrays["message"]
+        return cls(*parts, log_scale, spacing, exponent, reach, excess, doubt)

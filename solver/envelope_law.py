@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from solver.checks import number
@@ -26,6 +26,8 @@ from solver.tails import TailLaw, tail_law
 
 # Lags looked at for `holds_from`, evenly spaced in ln ln ℓ: steps of ln ℓ of at most 10% between 1 and 1e5.
 _LOOKS = 121
+# … and again between the last that is off and the next.
+_CLOSER = 21
 # A lag is felt at most this far below -ln ℓ.
 _BELOW = 40.0
 
@@ -72,7 +74,7 @@ def envelope_law(density: StationaryDensity, law: TailLaw | None = None, within:
     >>> from solver import Model, TanhDrift, solve_stationary
     >>> law = envelope_law(solve_stationary(Model(TanhDrift(1.0), 0.5, None)))  # ρ → 2 e^{2ζ}, Γ(2) = 1
     >>> print(law, round(law.holds_from, 1))
-    f ≈ 2 ℓ^-2 3.1
+    f ≈ 2 ℓ^-2 3.5
     """
     within = number("within", within, 0.0, 1.0, open_low=True, open_high=True)
     if density.null.left is None:
@@ -101,9 +103,15 @@ def envelope_law(density: StationaryDensity, law: TailLaw | None = None, within:
 
 def _onset(density: StationaryDensity, exponent: float, within: float, looked: float) -> float:
     """The first ln ℓ looked at from which on the local exponent stays within the share `within`."""
+
+    def near(log_lags: Array) -> NDArray[np.bool_]:
+        return np.abs(density.envelope(log_lags=log_lags).local_exponent - exponent) <= within * exponent
+
     log_lags = np.concatenate([np.linspace(-2.0, 1.0, 31)[:-1], np.geomspace(1.0, looked, _LOOKS)])
-    near = np.abs(density.envelope(log_lags=log_lags).local_exponent - exponent) <= within * exponent
-    if not near[-1]:
+    wrong = np.flatnonzero(~near(log_lags))
+    if not wrong.size:
+        return float(log_lags[0])
+    if wrong[-1] == log_lags.size - 1:
         return float("inf")
-    wrong = np.flatnonzero(~near)
-    return float(log_lags[wrong[-1] + 1]) if wrong.size else float(log_lags[0])
+    between = np.linspace(log_lags[wrong[-1]], log_lags[wrong[-1] + 1], _CLOSER)
+    return float(between[np.flatnonzero(~near(between))[-1] + 1])

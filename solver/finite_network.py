@@ -56,7 +56,7 @@ def largest_log_tau(density: StationaryDensity, neurons: int, quantile: ArrayLik
     count = int(number("neurons", neurons, 1, integer=True))
     q = np.asarray(quantile, dtype=float)
     if not ((q > 0) & (q < 1)).all():
-        raise ModelError(f"quantile = {quantile}: must lie in (0, 1)")
+        raise ModelError(f"quantile = {q[~((q > 0) & (q < 1))].flat[0]}: must lie in (0, 1)")
     # P(ζ < -ln t) = 1 - q^{1/Q}, without cancellation
     log_mass = np.log(-np.expm1(np.log(q) / count))
     return np.asarray(-density.distribution.from_lower(log_mass))

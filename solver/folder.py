@@ -37,6 +37,13 @@ def prepare(target: Path, names: Iterable[str] = ()) -> None:
         os.rmdir(tempfile.mkdtemp(prefix=".zetafp.", dir=existing))
 
 
+def require_alone(target: Path, own: Iterable[str], shared: Path) -> None:
+    """Raise ModelError if zetafp wrote more files to `target` than `own`: they belong to what `shared` says now."""
+    others = [name for name in sorted(set(_recorded(target)) - set(own)) if (target / name).exists()]
+    if others:
+        raise ModelError(f"{shared}: is of another model, as are {', '.join(others)} beside it; name another directory")
+
+
 def refuse_file(target: Path) -> None:
     """Raise ModelError if `target`, or a directory it would lie in, is a file."""
     for place in (target, *target.parents):

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.density import StationaryDensity
-from solver.folder import Writer, prepare, refuse_file, write_all
+from solver.errors import ModelError
+from solver.folder import Writer, prepare, refuse_file, require_alone, write_all
 from solver.model import Model
 
 __all__ = [
@@ -23,15 +24,32 @@ __all__ = [
     "envelope_writer",
     "model_writer",
     "prepare",
+    "prepare_model",
     "refuse_file",
     "text_writer",
     "write_all",
 ]
 
+MODEL = "model.toml"
 # Lags of envelope.csv: enough to draw the curve and to difference it by hand to three digits.
 LAGS = 401
 # Where the density goes on beyond its grid, so does the envelope: to 1e20, past any lag of interest.
 DEEPEST_LAG = math.log(1e20)
+
+
+def prepare_model(target: Path, names: set[str], own: set[str], model: Model) -> None:
+    """`prepare` for `names`, and refuse a directory where other commands' files (not in `own`) are of another model."""
+    prepare(target, names)
+    path = target / MODEL
+    if path.exists() and not _same(path, model):
+        require_alone(target, own, path)
+
+
+def _same(path: Path, model: Model) -> bool:
+    try:
+        return bool(Model.from_toml(path) == model)
+    except ModelError:
+        return False
 
 
 def text_writer(text: str) -> Writer:

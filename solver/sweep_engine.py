@@ -61,6 +61,8 @@ def local(tasks: list[Task], jobs: int) -> Results:
 def remote(tasks: list[Task], scheduler: str) -> Results:
     """Over the workers of the Dask scheduler at this address, all of them, also those that join later."""
     distributed = extra("distributed")
+    if "://" not in scheduler:
+        raise ModelError(f"scheduler = {scheduler!r}: must be an address such as tcp://HOST:PORT")
     try:
         client = distributed.Client(scheduler, timeout=_ANSWER, set_as_default=False)
     except (OSError, ValueError, TypeError) as problem:

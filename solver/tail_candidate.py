@@ -54,7 +54,7 @@ class Form:
         """f from the third number."""
         if self.frozen is not None:
             return self.frozen
-        return own + self.middle * exprel((index - 1.0) * self.middle)
+        return own + self.middle * float(exprel((index - 1.0) * self.middle))
 
     def parameters(self, theta: Array) -> tuple[float, float, float, float]:
         """α, τ, f, gap."""
@@ -165,7 +165,7 @@ def fit_once(
     def moved(k: int) -> Array:
         step = np.zeros(3)
         step[k] = _DIFFERENCE * max(1.0, abs(float(best[k])))
-        return (columns(best + step) - columns(best - step)) @ coefficients / (2 * step[k])
+        return np.asarray((columns(best + step) - columns(best - step)) @ coefficients / (2 * step[k]))
 
     jacobian = np.column_stack([*(moved(k) for k in range(3)), columns(best)])
     index, level, slope, gap = form.parameters(best)

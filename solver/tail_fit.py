@@ -92,8 +92,10 @@ def _starts(fits: list[TransformFit], form: Form, indices: tuple[float, ...], de
     if fits:
         yield min(fits, key=lambda fit: fit.misfit).theta
     middle = -math.log(math.sqrt(float(depths[0] * depths[-1])))
-    levels = {"below": (0.0, -3.0), "near": (0.0,), "above": (middle, middle - 3.0)}[form.kind]
-    slopes = (0.0, 0.7) if form.kind == "below" else (0.5, 3.0)
+    starts: dict[str, tuple[float, ...]]
+    starts = {"below": (0.0, -3.0), "near": (0.0,), "above": (middle, middle - 3.0)}
+    levels = starts[form.kind]
+    slopes: tuple[float, ...] = (0.0, 0.7) if form.kind == "below" else (0.5, 3.0)
     once = slice(0, 1 if fits else None)
     for guess in indices[once]:
         index = min(max(guess, LEAST), MOST)

@@ -95,4 +95,5 @@ def expanded(depths: Array, log_density: Array, exponent: float | None = None) -
     middle = table[len(_INVERSE) + 1]  # the middle window, the middle number of terms
     near = np.delete(table, len(_INVERSE) + 1, axis=0)
     errors = _SAFETY * np.sort(np.abs(near - middle), axis=0)[: len(answers) // 2].max(axis=0)
-    return PlainReading(*(float(x) for x in middle), *(float(x) for x in errors), settled=False)
+    (constant, beta, power), (e_constant, e_beta, e_power) = middle.tolist(), errors.tolist()
+    return PlainReading(constant, beta, power, e_constant, e_beta, e_power, settled=False)

@@ -80,7 +80,7 @@ def distance_to_threshold(index: float, level: float, tempering: float) -> float
     """η_J*/η_J - 1 = τ (α-1)/(λ^α (2^α - 2)); smooth through α = 1."""
     x = (index - 1.0) * math.log(2.0)
     gain = 2.0 * math.log(2.0) * (math.expm1(x) / x if abs(x) > ONE else 1.0 + x / 2)
-    return level / (tempering**index * gain)
+    return float(level / (tempering**index * gain))
 
 
 def singular(depths: Array, log_density: Array, known: Elimination) -> SingularReading:
@@ -150,7 +150,7 @@ def _near(depths: Array, scaled: Array, noise: Array, known: Elimination) -> Sin
                 return _threshold(root, known, distance)
             return _root(root.fit, root, known, known.exponent + root.fit.gap)
     if best is None or not best.good:
-        return _undecided(power, known, math.inf, "next to the threshold, and no form of the singularity fits")
+        return _undecided(power, known, math.inf, "pinned by the jumps, and no form of their singularity fits")
     fit = best.fit
     level_error = best.x_error * fit.form.unit
     distance = distance_to_threshold(fit.index, fit.level, known.exponent)

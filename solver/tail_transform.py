@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class Rule:
 
     u: Complex
     log_u: Complex
-    weights: NDArray[np.generic]
+    weights: NDArray[Any]
     depths: Array
     shared: bool
 
@@ -78,7 +79,7 @@ def contour_rule(depths: Array) -> Rule:
     z = 0.4 * _TALBOT * np.concatenate([[1.0], angle * (cot + 1j)])
     turn = np.concatenate([[0.5], 1 + 1j * angle * (1 + cot**2) - 1j * cot])
     u = (z / depths[:, None]).ravel()
-    return Rule(u, np.log(u), 0.4 * turn * np.exp(z), depths, shared=False)
+    return Rule(u.astype(complex), np.log(u), 0.4 * turn * np.exp(z), depths, shared=False)
 
 
 def relative_exponential(x: Complex) -> Complex:

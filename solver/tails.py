@@ -176,18 +176,24 @@ def _plain(
     """Put a reading in distances from the mode into one in depths, with the density's own error."""
     shift = data.mode if mode is None else mode
     outer = data.deepest if data.known is None else 2 * max(data.edge, data.nearest)  # past the body, on the density
-    inner, own = (float(x) for x in data.error(np.array([0.5 * outer, outer])))
-    slope = max(0.0, own - inner) / (0.5 * outer)
+    # the error grows with depth only beyond the body, which may end later than the grid
+    places = np.array([0.5 * outer, outer, 9 * outer, 10 * outer])[: 2 if data.known is None else 4]
+    errors = data.error(places)
+    own, slope = float(errors[1]), max(0.0, float(errors[-1] - errors[-2])) / float(places[-1] - places[-2])
     body = float(data.error(np.array([data.nearest]))[0])
+    # what the density may be off further out, by what the drift does there, may be a power of the depth
+    unseen = 0.0 if data.known is None else float(errors[-1] - errors[1]) / float(np.log(places[-1] / places[1]))
     error = TailUncertainty(
         reading.exponent_error + slope,
-        reading.power_error + body,
+        reading.power_error + body + unseen,
         reading.constant_error + own + abs(shift) * (reading.exponent_error + slope),
     )
     law = TailLaw(
         case, reading.exponent, reading.power, reading.log_constant + reading.exponent * shift, np.inf, error, side,
         within=within, sampled=float(depths[-1]), reason=reason,
     )  # fmt: skip
+    if error.log_constant > within or error.power > within:
+        return law  # a law that is not known so well cannot be said to hold so well
     return holding(law, depths, log_density + law.exponent * depths)
 
 

@@ -92,3 +92,13 @@ def test_a_design_is_written_and_gives_the_exponent(tmp_path: Path) -> None:
 def test_a_bad_design_is_one_paragraph_and_status_2(words: list[str], complaint: str) -> None:
     status, text = run(design, *words)
     assert status == 2 and complaint in text
+
+
+def test_a_design_replaces_no_file(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    load_preset("concentrated").to_toml(mine)
+    before = mine.read_bytes()
+    status, text = run(design, mine, "--exponent", 0.42, "--out", mine)
+    assert status == 2 and "exists and will not be replaced" in text and mine.read_bytes() == before
+    status, text = run(design, mine, "--exponent", 0.42, "--out", tmp_path / "nowhere" / "x.toml")
+    assert status == 2 and "there is no directory" in text

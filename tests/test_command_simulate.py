@@ -83,3 +83,8 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(monte_carlo, "in_batches", interrupted)
     status, text = run(*SHORT, "--out", tmp_path / "samples.npy")
     assert status == 130 and "interrupted" in text and list(tmp_path.iterdir()) == []
+
+
+def test_a_slip_of_the_pen_in_dt_is_refused() -> None:
+    status, text = run("concentrated", "--paths", 10, "--time", 10, "--dt", "1e-12")
+    assert status == 2 and "dt = 1e-12: time = 10 takes 1e+13 steps" in text

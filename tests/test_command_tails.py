@@ -101,3 +101,39 @@ def test_the_text_fits_sixty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     status, text = run("concentrated", "--depth", 100)
     assert status == 0 and max(map(len, text.splitlines())) <= 60
+
+
+RARE = """diffusion = 0.3
+[drift]
+kind = "tanh"
+plateau = 1.0
+[jumps]
+kind = "laplace"
+rate = 1e-20
+tempering = 2.0
+"""
+
+
+def test_a_root_that_doubles_do_not_tell_from_the_tempering(tmp_path: Path) -> None:
+    (tmp_path / "rare.toml").write_text(RARE)
+    status, text = run(tmp_path / "rare.toml", "--depth", 100)
+    assert status in (0, 1) and "doubles do not tell the root from the tempering" in " ".join(text.split())
+
+
+def test_the_deepest_table() -> None:
+    status, text = run("concentrated", "--depth", "1e7", "--json")
+    assert status == 0 and json.loads(text)["passed"] is True
+    status, text = run("concentrated", "--depth", "1e8")
+    assert status == 2 and "depth = 1" in text
+
+
+def test_one_folder_holds_one_model(tmp_path: Path) -> None:
+    out = tmp_path / "both"
+    assert run("concentrated", "--depth", 100, "--out", out, "--no-plot")[0] == 0
+    app_solve = CliRunner().invoke(app, ["solve", "concentrated", "--out", str(out), "--no-plot"])
+    assert app_solve.exit_code == 0, app_solve.output
+    before = (out / "model.toml").read_bytes()
+    status, text = run("pure-diffusion", "--depth", 100, "--out", out)
+    assert status == 2 and "is of another model" in " ".join(text.split())
+    assert (out / "model.toml").read_bytes() == before and not (out / "tails.png").exists()
+    assert run("concentrated", "--depth", 50, "--out", out)[0] == 0  # the same model: replaced as a whole

@@ -109,9 +109,7 @@ def test_an_open_edge_beyond_which_the_drift_grows_is_refused(name: str, grid: G
 
 def test_the_elimination_itself_names_what_it_cannot_close() -> None:
     grid = Grid(-10.0, 10.0, 401, "open")
-    with pytest.raises(
-        ModelError, match=r"'stop', not 'open', where the drift has no finite limit \(F"
-    ):
+    with pytest.raises(ModelError, match=r"'stop', not 'open', where the drift has no finite limit \(F"):
         null_vector(MODELS["linear"], grid)
     with pytest.raises(ModelError, match=r"untempered jumps \(tempering = 0\) leave powers of the depth"):
         null_vector(Model(TanhDrift(1.0), 0.3, STABLE), grid)

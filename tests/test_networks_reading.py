@@ -1,4 +1,4 @@
-"""Runs from files: every format gives the same table, what is missing is counted, and every complaint is one sentence."""
+"""Runs from files: every format gives the same table, what is missing is counted, complaints are one sentence."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def test_every_format_gives_the_same_run(tmp_path: Path) -> None:
     assert runs[0].checkpoints.tolist() == runs[1].checkpoints.tolist() == [4, 8, 12, 100]
     assert runs[2].checkpoints.tolist() == [0, 1, 2, 3]
     assert runs[0].last.tolist() == pytest.approx((-np.log([3.0, 2.0])).tolist())
-    assert "4 checkpoints (4 to 100) of 3 units" in runs[0].describe() and "2 units drop" in runs[0].describe()
+    assert (
+        "4 checkpoints (4 to 100) of 3 units; 4 to 88 apart" in runs[0].describe()
+        and "2 units drop" in runs[0].describe()
+    )
 
 
 def test_a_window_is_chosen_by_the_numbers_of_checkpoints(tmp_path: Path) -> None:
@@ -95,11 +98,11 @@ def test_bad_files_are_one_sentence(tmp_path: Path, name: str, content: Any, mes
 
 
 def test_a_folder_needs_checkpoints_of_one_size(tmp_path: Path) -> None:
-    with pytest.raises(SamplesError, match="0 files ckpt_NNNN_taus.npy"):
+    with pytest.raises(SamplesError, match="0 files ckpt_NNNN_taus"):
         read_run(tmp_path)
     np.save(tmp_path / "ckpt_0001_taus.npy", np.ones(3))
     np.save(tmp_path / "ckpt_0002_taus.npy", np.ones(4))
-    with pytest.raises(SamplesError, match="4 units where ckpt_0001_taus.npy has 3; write nan"):
+    with pytest.raises(SamplesError, match=r"4 units where ckpt_0001_taus\.npy has 3; write nan"):
         read_run(tmp_path)
 
 

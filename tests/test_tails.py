@@ -15,6 +15,7 @@ from known_densities import cosh_density, gamma_density
 from tail_models import KINDS, NEAR, exact_laplace, slow_drift, tail_model
 
 from solver import (
+    CallableDrift,
     Grid,
     LinearDrift,
     LogisticDrift,
@@ -341,3 +342,20 @@ def test_blind_classification_of_some_models() -> None:
 def test_blind_classification_of_many_models() -> None:
     said = check_blind(2, range(224))
     assert sum(map(len, said.values())) >= 200
+
+
+def test_a_slow_drift_that_is_taken_as_its_limit_leaves_the_power_open() -> None:
+    """F = -ζ/(1+|ζ|), ρ = e^{-s/η}(1+s)^{1/η}: beyond the edge F is taken as 1, the power cannot be seen there."""
+    model = Model(CallableDrift(lambda z: -z / (1 + np.abs(z))), 0.3, None)
+    law = tail_law(solve_stationary(model, rtol=1e-6))
+    assert law.uncertainty.power > abs(law.power - 1 / 0.3) and np.isinf(law.holds_from)
+
+
+def test_next_to_the_threshold_is_not_told_apart_from_it() -> None:
+    star = float(threshold_intensity(1.0, 0.1, 0.5, 1.0))
+    model = Model(TanhDrift(1.0), 0.1, TemperedStableJumps(star * (1 - 1e-9), 0.5, 1.0))
+    density = solve_stationary(model)
+    found = compare_tail(tail_law(density), density)
+    assert found.passed and found.law.case in ("threshold", "undecided", "tempered")
+    if found.law.case == "threshold":
+        assert "not told apart" in str(found)

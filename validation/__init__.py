@@ -13,25 +13,35 @@ if TYPE_CHECKING:
     from validation.comparison import Comparison, compare
     from validation.measured import Measured, read_measured
     from validation.monte_carlo import sample_stationary, simulate, step_bias
+    from validation.networks.calibrate import Calibration, calibrate
+    from validation.networks.reading import Run, read_run
     from validation.preset_study import monte_carlo_study
 
 _MODULES = {
+    "Calibration": "networks.calibrate",
     "Comparison": "comparison",
     "Measured": "measured",
+    "Run": "networks.reading",
+    "calibrate": "networks.calibrate",
     "compare": "comparison",
     "monte_carlo_study": "preset_study",
     "read_measured": "measured",
+    "read_run": "networks.reading",
     "sample_stationary": "monte_carlo",
     "simulate": "monte_carlo",
     "step_bias": "monte_carlo",
 }
 
 __all__ = [
+    "Calibration",
     "Comparison",
     "Measured",
+    "Run",
+    "calibrate",
     "compare",
     "monte_carlo_study",
     "read_measured",
+    "read_run",
     "sample_stationary",
     "simulate",
     "step_bias",

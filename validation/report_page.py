@@ -14,6 +14,7 @@ from solver.drifts import CallableDrift
 from solver.files import write_text
 from solver.model import Model
 from validation.convergence import Refinement
+from validation.networks.recovery_page import kept
 from validation.report import CaseRow, Report, agrees
 
 PAGE = "validation.md"
@@ -82,7 +83,8 @@ def write_page(report: Report, folder: Path) -> Path:
     path = folder / PAGE
     (folder / FIGURE).parent.mkdir(parents=True, exist_ok=True)
     draw(report, folder / FIGURE)
-    write_text(path, page(report))
+    recovery = kept(path)  # a study of its own, which this one does not repeat
+    write_text(path, page(report).rstrip() + "\n" + (f"\n{recovery}" if recovery else ""))
     return path
 
 

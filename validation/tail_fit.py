@@ -163,7 +163,10 @@ def _likelihood(
     if not 0 < mean < width:
         return None
     exponent = truncated_exponent(mean, width)
-    half = -float(ndtri(0.5 * level)) / math.sqrt(size * _variance(exponent, width))
+    variance = _variance(exponent, width)
+    if not variance > 0:  # one value far from all others: they pile up at one end of the window
+        return None
+    half = -float(ndtri(0.5 * level)) / math.sqrt(size * variance)
     excess = expected_excess(density, -float(log_tau[k]), -float(log_tau[top - 1]))
     deviation = abs(mean - excess.mean) / math.sqrt(excess.variance / size)
     expected = truncated_exponent(excess.mean, width) if math.isfinite(excess.mean) else math.nan

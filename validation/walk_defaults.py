@@ -91,11 +91,18 @@ def _attracts(model: Model, root: float) -> bool:
     return bool(before > 0 > after)
 
 
+# More steps take days for a single walker; the number is a slip of the pen.
+MOST_STEPS = 1e8
+
+
 def whole_steps(time: float, dt: float) -> tuple[int, float]:
     """How many steps, and `dt` shortened so that they fill `time` exactly.
 
     >>> whole_steps(1.0, 0.3)
     (4, 0.25)
     """
-    steps = max(1, math.ceil(positive("time", time) / positive("dt", dt) * (1 - 1e-12)))
+    ratio = positive("time", time) / positive("dt", dt)
+    if not ratio <= MOST_STEPS:
+        raise ModelError(f"dt = {dt:g}: time = {time:g} takes {ratio:.3g} steps; at most {MOST_STEPS:.0e} are walked")
+    steps = max(1, math.ceil(ratio * (1 - 1e-12)))
     return steps, time / steps
