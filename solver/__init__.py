@@ -18,6 +18,7 @@ from solver.correlation import CorrelationTime
 from solver.crosscheck import CrossCheck, cross_check
 from solver.density import StationaryDensity
 from solver.design import design
+from solver.design_horizon import design_for_horizon
 from solver.drifts import (
     CallableDrift,
     Drift,
@@ -92,6 +93,7 @@ __all__ = [
     "compare_tail",
     "cross_check",
     "design",
+    "design_for_horizon",
     "envelope_law",
     "finite_network",
     "fit_window",

@@ -30,7 +30,10 @@ def design(
     out: Annotated[Path | None, typer.Option(help="File for the new model (TOML).")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON instead of text.")] = False,
 ) -> None:
-    """Change one parameter of a model so that its time scales have a wanted exponent."""
+    """Change one parameter of a model so that its time scales have a wanted exponent.
+
+    Exit status: 0 fine, 2 bad input, 130 interrupted.
+    """
     if out is not None:
         require_new(out)
     name, model = find_model(source)

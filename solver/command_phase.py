@@ -39,7 +39,10 @@ def phase(
     csv: Annotated[bool, typer.Option("--csv/--no-csv", help="Write phases.csv into the directory.")] = True,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON instead of text.")] = False,
 ) -> None:
-    """Map phase, exponent and threshold of a model over two of its parameters."""
+    """Map phase, exponent and threshold of a model over two of its parameters.
+
+    Exit status: 0 fine, 2 bad input, 130 interrupted.
+    """
     if out is not None:
         outputs.refuse_file(out)
     name, model = find_model(source)

@@ -32,7 +32,10 @@ def sweep(
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, tcp://HOST:PORT.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON instead of text.")] = False,
 ) -> None:
-    """Solve a model over a grid of parameters; finished points are kept, and a stopped run goes on."""
+    """Solve a model over a grid of parameters; finished points are kept, and a stopped run goes on.
+
+    Exit status: 0 fine, 1 points failed unforeseen, 2 bad input, 130 interrupted.
+    """
     for library in ("xarray", "h5netcdf", "h5py"):  # before the work, not after it
         extra(library)
     study = read_study(source)

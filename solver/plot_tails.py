@@ -14,6 +14,8 @@ from matplotlib.figure import Figure
 from solver.tail_study import TailStudy
 
 _SIZE = (9.6, 7.2)
+# Decades of samples that the horizon is drawn for.
+_MOST = 20.0
 
 
 def plot_tails(study: TailStudy, title: str = "") -> Figure:
@@ -73,12 +75,13 @@ def plot_envelope(study: TailStudy, ax: Axes) -> Axes:
 
 
 def plot_cost(study: TailStudy, ax: Axes) -> Axes:
-    """Samples against lag, in decades."""
-    late = study.log_lags > 0
-    ax.loglog(study.log_lags[late] / np.log(10), study.log_samples[late] / np.log(10))
-    ax.set(xlabel="log₁₀ ℓ", ylabel="log₁₀ N(ℓ)")
-    ax.set_title("learning cost")
-    ax.annotate(str(study.growth), (0.04, 0.92), xycoords="axes fraction")
+    """The horizon: the lag that a number of samples reaches, in decades up to as many samples as anybody has."""
+    decades = study.log_samples / np.log(10)
+    shown = (study.log_lags > 0) & (decades < _MOST)
+    ax.plot(decades[shown], study.log_lags[shown] / np.log(10), label=f"noise index {study.noise_index:g}")
+    ax.set(xlabel="log₁₀ N, samples", ylabel="log₁₀ ℓ, horizon")
+    ax.set_title("what samples reach")
+    ax.legend(loc="lower right", title=str(study.growth))
     return ax
 
 

@@ -41,6 +41,8 @@ def read_study(path: str | Path) -> Study:
     """Read a study file; ModelError names the file, the field, its value and what is allowed."""
     path = Path(path)
     tables = read_toml(path)
+    if "axes" not in tables and "drift" in tables:
+        raise ModelError(f"{path}: is a model file; a study names one (model = ...) and has a table [axes]")
     try:
         return study(tables, path.parent)
     except ModelError as problem:

@@ -173,3 +173,25 @@ def test_sensitivities_at_the_edges() -> None:
 def test_only_the_left_plateau_of_a_logistic_drift_is_designed() -> None:
     changed = design(Model(LogisticDrift(left=1.0, right=3.0), 0.3, MODEL.jumps), 0.42, "plateau")
     assert changed.right_plateau == 3.0 and closed_form(changed).exponent == pytest.approx(0.42, rel=1e-12)
+
+
+@pytest.mark.parametrize("free", ["intensity", "plateau", "diffusion"])
+def test_a_wanted_horizon(free: str) -> None:
+    from solver.design_horizon import design_for_horizon
+    from solver.horizon import horizon
+    from solver.presets import load_preset
+    from solver.stationary import solve_stationary
+
+    found = design_for_horizon(load_preset("concentrated"), lag=500.0, samples=1e5, free=free, noise_index=1.7)
+    reached = horizon(solve_stationary(found, rtol=1e-9), samples=1e5, noise_index=1.7).lags
+    assert reached == pytest.approx(500.0, rel=1e-6)
+
+
+def test_a_horizon_out_of_reach() -> None:
+    from solver.design_horizon import design_for_horizon
+    from solver.presets import load_preset
+
+    with pytest.raises(ModelError, match=r"lag = 1\.5: no intensity lets 1e\+12 samples reach it"):
+        design_for_horizon(load_preset("concentrated"), lag=1.5, samples=1e12)
+    with pytest.raises(ModelError, match="samples = 1"):
+        design_for_horizon(load_preset("concentrated"), lag=10.0, samples=1.0)

@@ -34,7 +34,7 @@ ORDER = [
     *("tail_transform", "tail_candidate", "tail_fit", "tail_data", "tail_singular", "tail_plain"),
     *("tails", "tail_theory"),
     *("envelope_law", "window_fit", "finite_network", "horizon", "tail_study"),
-    *("axes", "extras", "phase_diagram", "phase_lines", "design_range", "design", "sensitivity"),
+    *("axes", "extras", "phase_diagram", "phase_lines", "design_range", "design", "design_horizon", "sensitivity"),
     *("sweep_point", "sweep_store", "sweep_engine", "sweep_result", "sweep", "study"),
     *("sample_files", "samples", "tables", "report", "plots", "plot_phases", "plot_tails", "folder", "outputs"),
     *("terminal", "command_solve", "command_tails", "command_phase", "command_design", "command_sweep", "cli"),

@@ -288,3 +288,21 @@ def test_the_shipped_study_runs(solved: list[int]) -> None:
     assert (data["status"] == "ok").all() and len(solved) == 8
     rooted = np.isfinite(data["closed_form"])
     assert rooted.any() and abs(data["exponent"] / data["closed_form"] - 1).where(rooted).max() < 1e-4
+
+
+def test_a_model_file_is_no_study(tmp_path: Path) -> None:
+    from solver.presets import load_preset
+    from solver.study import read_study
+
+    load_preset("broad").to_toml(tmp_path / "mine.toml")
+    with pytest.raises(ModelError, match=r"mine\.toml: is a model file; a study names one"):
+        read_study(tmp_path / "mine.toml")
+
+
+def test_a_scheduler_is_an_address() -> None:
+    from solver.axes import linear_range
+    from solver.presets import load_preset
+    from solver.sweep import sweep
+
+    with pytest.raises(ModelError, match="scheduler = 'foo': must be an address"):
+        sweep(load_preset("broad"), {"plateau": linear_range(0.5, 1.0, 2)}, scheduler="foo")

@@ -39,7 +39,10 @@ def calibrate(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw calibration.png into the directory.")] = True,
 ) -> None:
-    """Calibrate the model on a training run's time scales and compare what it predicts."""
+    """Calibrate the model on a training run's time scales and compare what it predicts.
+
+    Exit status: 0 described, 1 not, 2 bad input, 3 not converged, 130 interrupted.
+    """
     from solver.folder import prepare
     from solver.outputs import text_writer, write_all
     from validation.networks import describe

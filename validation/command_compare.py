@@ -58,7 +58,10 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw comparison.png into the directory.")] = True,
 ) -> None:
-    """Tell whether samples are consistent with the stationary law of a model."""
+    """Tell whether samples are consistent with the stationary law of a model.
+
+    Exit status: 0 consistent, 1 not, 2 bad input, 3 not converged, 130 interrupted.
+    """
     from solver.folder import prepare
     from validation.comparison import compare as compare_samples
     from validation.measured import read_measured

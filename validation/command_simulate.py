@@ -39,7 +39,10 @@ def simulate(
     out: Annotated[Path | None, typer.Option(help="File for the final ζ (.npy); must not exist yet.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON instead of text.")] = False,
 ) -> None:
-    """Simulate paths of a model and compare the quantiles of their final ζ with the solver's."""
+    """Simulate paths of a model and compare the quantiles of their final ζ with the solver's.
+
+    Exit status: 0 fine, 2 bad input, 3 not converged, 130 interrupted.
+    """
     from validation import monte_carlo, walk_defaults  # here: other commands need not wait for scipy.stats
 
     name, model = find_model(source)
