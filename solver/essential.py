@@ -136,6 +136,7 @@ def best_weight(model: Model, zeta: Array) -> Array:
         middles = 0.5 * (b[1:] + b[:-1])
         slope = np.interp(np.abs(drift), np.append(0.0, forces), np.append(0.0, middles))
         tops = [b[-1] if np.isfinite(limit) else 0.5 * b[-1] for limit in (model.left_plateau, model.right_plateau)]
+        # the slope of a weight, not a result: any weight gives a bound, these ends keep it in the space
         slope = np.clip(np.sign(drift) * slope, -tops[1], tops[0])
     step = np.diff(zeta)
     slope = np.clip(slope, -_STEEPEST / step.min(), _STEEPEST / step.min())

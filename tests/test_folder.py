@@ -99,7 +99,7 @@ def test_running_again_replaces_what_is_there_and_removes_what_is_stale(tmp_path
     assert texts(tmp_path)["figure.png"] == "mine"
 
 
-@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="the command is not here")
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="sha256sum is of GNU coreutils, not of every system")
 def test_the_record_is_what_sha256sum_reads(tmp_path: Path) -> None:
     write_all(tmp_path, new("old", "a.txt", "b.txt"))
     write_all(tmp_path, new("new", "a.txt"))

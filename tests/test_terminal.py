@@ -47,7 +47,7 @@ def test_a_reader_that_has_left_changes_neither_files_nor_status(line: str, tmp_
     assert (tmp_path / "out" / "summary.json").exists()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is of Linux; others have no full device")
 def test_a_full_disk_behind_stdout_is_an_error_but_the_files_are_there(tmp_path: Path) -> None:
     done = shell("$Z solve pure-diffusion --no-plot --out out >/dev/full", tmp_path)
     assert done.returncode == 2

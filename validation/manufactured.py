@@ -110,7 +110,7 @@ class StableMade:
         return make_interp_spline(zeta, self.exact_drift(zeta), k=_DEGREE)
 
     def drift(self, zeta: Array) -> Array:
-        """F at ζ of any shape, from the spline."""
+        """F at ζ of any shape, from the spline; constant beyond its ends, where F has reached its limit."""
         return np.asarray(self._spline(np.clip(zeta, -_REACH, _REACH)))
 
     def exact_drift(self, zeta: Array) -> Array:
