@@ -3,13 +3,13 @@
     OPENBLAS_NUM_THREADS=1 python -m pytest benchmarks -q --benchmark-columns=min,median,rounds --benchmark-sort=name
 
 and copy the table into docs/performance.md. Ratios within a group are what to compare: machines differ, and are noisy.
+The methods side by side are in test_methods.py.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,6 @@ from solver import (
     TanhDrift,
     TemperedStableJumps,
     build_generator,
-    dense,
-    eigen,
     elimination,
     solve_stationary,
 )
@@ -72,13 +70,6 @@ def test_presets(benchmark: Any, name: str, rtol: float) -> None:
         benchmark.pedantic(solve_stationary, (load_preset(name), rtol), rounds=5, warmup_rounds=1)
     except NotConvergedError as failure:
         pytest.fail(str(failure))
-
-
-@pytest.mark.benchmark(group="method at 2001 nodes")
-@pytest.mark.parametrize("method", [elimination, eigen, dense], ids=lambda module: module.__name__.split(".")[-1])
-def test_methods(benchmark: Any, method: ModuleType) -> None:
-    """One null vector, at the method's own order (8, 8 and 2)."""
-    benchmark.pedantic(method.null_vector, (baseline(), wide_grid(2001, "stop")), rounds=3, warmup_rounds=1)
 
 
 def test_memory_of_a_million_nodes() -> None:

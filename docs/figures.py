@@ -11,7 +11,6 @@ matplotlib.use("Agg")
 from solver import Model, closed_form, solve_stationary
 from solver.plots import plot_solution
 from solver.presets import load_preset
-from solver.samples import read_samples
 from validation import compare
 from validation.comparison_plot import plot_comparison
 
@@ -23,18 +22,12 @@ MEASURED = HERE.parent / "tests" / "data" / "diag_0240_taus.npy"
 def main(folder: Path = FOLDER) -> list[Path]:
     """Write every figure and return the paths."""
     folder.mkdir(exist_ok=True)
-    gates = Model.from_toml(HERE / "gates.toml")
-    cases = [
-        ("broad", load_preset("broad"), None),
-        ("collapsed", load_preset("collapsed"), None),
-        ("gates", gates, read_samples(MEASURED, "tau")),
-    ]
     paths = []
-    for name, model, samples in cases:
-        figure = plot_solution(solve_stationary(model), closed_form(model), title=name, samples=samples)
+    for name in ("broad", "collapsed"):
+        model = load_preset(name)
         paths.append(folder / f"{name}.png")
-        figure.savefig(paths[-1], dpi=110)
-    comparison = compare(MEASURED, solve_stationary(gates))
+        plot_solution(solve_stationary(model), closed_form(model), title=name).savefig(paths[-1], dpi=110)
+    comparison = compare(MEASURED, solve_stationary(Model.from_toml(HERE / "gates.toml")))
     paths.append(folder / "compare.png")
     plot_comparison(comparison, title="128 trained diagonal gates and gates.toml").savefig(paths[-1], dpi=80)
     return paths

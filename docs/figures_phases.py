@@ -9,13 +9,14 @@ import matplotlib
 matplotlib.use("Agg")
 
 import numpy as np
+import xarray
 from matplotlib.figure import Figure
 
 from solver import Model, TanhDrift, TemperedStableJumps, closed_form, load_preset
 from solver.axes import parameters
 from solver.phase_diagram import NAMES, phase_diagram
 from solver.phase_lines import phase_lines
-from solver.plot_phases import phase_figure, plot_map
+from solver.plot_phases import plot_map, plot_phase_diagram
 from solver.sweep import sweep
 
 FOLDER = Path(__file__).parent / "figures"
@@ -52,16 +53,25 @@ def phases(model: Model, x: tuple[str, np.ndarray], y: tuple[str, np.ndarray]) -
     fixed = [
         f"{name} {value:g}" for name, value in parameters(model).items() if name in NAMES and name not in (x[0], y[0])
     ]
-    return phase_figure(phase_diagram(model, x, y), phase_lines(model, x, y), title=", ".join(fixed))
+    diagram, lines = phase_diagram(model, x, y), phase_lines(model, x, y)
+    return plot_phase_diagram(diagram, lines=lines, title=", ".join(fixed)).get_figure(root=True)
+
+
+def all_solved(found: xarray.Dataset) -> xarray.Dataset:
+    """The sweep itself; a point that failed would be drawn as "no root", as "no difference" or not at all."""
+    failed = found["status"].values != "ok"
+    if failed.any():
+        raise RuntimeError(f"{failed.sum()} points failed, the first: {found['message'].values[failed][0]}")
+    return found
 
 
 def difference() -> Figure:
     """β read from full solves against the closed form, where there is a root; λ where there is none."""
     model = load_preset("concentrated")
     x, y = ("intensity", np.linspace(0.05, 1.5, 16)), ("plateau", np.linspace(0.2, 3.0, 15))
-    found = sweep(model, dict([y, x]), ("exponent", "closed_form"), rtol=1e-8, jobs=-1)
-    wanted = found["closed_form"].fillna(model.jumps.tempering)
-    off = abs(found["exponent"] / wanted - 1)
+    found = all_solved(sweep(model, dict([y, x]), ("tail_exponent", "exponent"), rtol=1e-8, jobs=-1))
+    wanted = found["exponent"].fillna(model.jumps.tempering)
+    off = abs(found["tail_exponent"] / wanted - 1)
     figure = Figure(figsize=(6.6, 4.6), layout="constrained")
     ax = plot_map(
         off.where(off > 0).assign_coords({name: found[name] for name in ("intensity", "plateau")}),
@@ -78,19 +88,14 @@ def difference() -> Figure:
 def envelopes() -> Figure:
     """f(ℓ) and its local exponent at multiples of the threshold intensity."""
     star = closed_form(BELOW).threshold
-    found = sweep(
-        BELOW,
-        {"intensity": [star * multiple for multiple in MULTIPLES]},
-        ("envelope", "closed_form"),
-        lags=LAGS,
-        rtol=1e-8,
-    )
+    axes = {"intensity": [star * multiple for multiple in MULTIPLES]}
+    found = all_solved(sweep(BELOW, axes, ("envelope", "exponent"), lags=LAGS, rtol=1e-8))
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     colours = matplotlib.colormaps["viridis"](np.linspace(0, 0.9, len(MULTIPLES)))
     middle = np.sqrt(LAGS[1:] * LAGS[:-1])
     for multiple, colour, point in zip(MULTIPLES, colours, range(len(MULTIPLES)), strict=True):
-        log_f, beta = (found[name].isel(intensity=point).values for name in ("log_envelope", "closed_form"))
+        log_f, beta = (found[name].isel(intensity=point).values for name in ("log_envelope", "exponent"))
         label = rf"{multiple:g} $\eta_J^*$: " + ("no root" if np.isnan(beta) else f"β = {float(beta):.3f}")
         left.loglog(LAGS, np.exp(log_f), color=colour, label=label)
         right.semilogx(middle, -np.diff(log_f) / np.diff(np.log(LAGS)), color=colour, label=label)

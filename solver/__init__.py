@@ -2,7 +2,8 @@
 
     0 = -(F ρ)' + η_G ρ'' + J*ρ,     p(τ) = ρ(-ln τ)/τ,     f(ℓ) = ∫ exp(-ℓ e^ζ) ρ(ζ) dζ
 
-The public names are here and, the same, in `zetafp`. Figures are the one exception, in `solver.plots`,
+The public names are here and, the same, in `zetafp`: what one calls, builds or catches. The classes of what is
+returned stay beside the functions that return them, such as `solver.tails.TailLaw`, and figures in `solver.plots`,
 so that nobody who draws nothing waits for matplotlib.
 
 >>> model = Model(TanhDrift(1.0, 0.0, 1.0), 0.3, TemperedStableJumps(0.4, 1.5, 2.2))
@@ -12,10 +13,8 @@ so that nobody who draws nothing waits for matplotlib.
 
 __version__ = "0.1.0"  # before the imports: modules of the package ask for it
 
-from solver.axes import linear_range, log_range
-from solver.closed_form import ClosedForm, closed_form
-from solver.correlation import CorrelationTime
-from solver.crosscheck import CrossCheck, cross_check
+from solver.closed_form import closed_form
+from solver.crosscheck import cross_check
 from solver.density import StationaryDensity
 from solver.design import design
 from solver.design_horizon import design_for_horizon
@@ -28,65 +27,45 @@ from solver.drifts import (
     TabulatedDrift,
     TanhDrift,
 )
-from solver.envelope import Envelope
-from solver.envelope_law import EnvelopeLaw, envelope_law
+from solver.envelope_law import envelope_law
 from solver.errors import ModelError, NoStationaryDensityError, NotConvergedError
 from solver.exponent import intensity_for_exponent, phase, spectral_exponent, threshold_intensity
-from solver.finite_network import FiniteNetwork, bounded_envelope, finite_network, largest_log_tau
-from solver.generator import Generator, build_generator
+from solver.finite_network import bounded_envelope, finite_network
+from solver.generator import build_generator
 from solver.grid import Grid
-from solver.horizon import LearningCost, horizon, sample_complexity
+from solver.horizon import horizon, sample_complexity
 from solver.jumps import LaplaceJumps, TemperedStableJumps
 from solver.model import Model
-from solver.modes import RelaxationModes, relaxation_modes
+from solver.modes import relaxation_modes
 from solver.phase_diagram import phase_diagram
 from solver.phase_lines import phase_lines
 from solver.presets import load_preset, preset_names
-from solver.samples import Samples, SamplesError, read_samples
-from solver.sensitivity import Sensitivities, sensitivities
+from solver.samples import SamplesError, read_samples
+from solver.sensitivity import sensitivities
 from solver.stationary import solve_stationary
 from solver.storage import load
-from solver.study import read_study
 from solver.sweep import sweep
-from solver.tail_form import TailForm
-from solver.tail_theory import TailComparison, compare_tail, tail_theory
-from solver.tails import TailLaw, tail_law
-from solver.timescales import TimescaleSpectrum
-from solver.window_fit import WindowFit, fit_window, window
+from solver.tail_theory import compare_tail, tail_theory
+from solver.tails import tail_law
+from solver.window_fit import fit_window
 
 __all__ = [
     "CallableDrift",
-    "ClosedForm",
-    "CorrelationTime",
-    "CrossCheck",
     "Drift",
-    "Envelope",
-    "EnvelopeLaw",
     "ExponentialDrift",
-    "FiniteNetwork",
-    "Generator",
     "Grid",
     "LaplaceJumps",
-    "LearningCost",
     "LinearDrift",
     "LogisticDrift",
     "Model",
     "ModelError",
     "NoStationaryDensityError",
     "NotConvergedError",
-    "RelaxationModes",
-    "Samples",
     "SamplesError",
-    "Sensitivities",
     "StationaryDensity",
     "TabulatedDrift",
-    "TailComparison",
-    "TailForm",
-    "TailLaw",
     "TanhDrift",
     "TemperedStableJumps",
-    "TimescaleSpectrum",
-    "WindowFit",
     "bounded_envelope",
     "build_generator",
     "closed_form",
@@ -99,17 +78,13 @@ __all__ = [
     "fit_window",
     "horizon",
     "intensity_for_exponent",
-    "largest_log_tau",
-    "linear_range",
     "load",
     "load_preset",
-    "log_range",
     "phase",
     "phase_diagram",
     "phase_lines",
     "preset_names",
     "read_samples",
-    "read_study",
     "relaxation_modes",
     "sample_complexity",
     "sensitivities",
@@ -119,5 +94,4 @@ __all__ = [
     "tail_law",
     "tail_theory",
     "threshold_intensity",
-    "window",
 ]

@@ -8,7 +8,7 @@ have, such as the tempering of a model without jumps: it is refused, never added
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -30,8 +30,6 @@ _UNITS = {
 }
 UNITS = {name: unit for units in _UNITS.values() for name, unit in units.items()}
 _PART = {name: part for part, units in _UNITS.items() for name in units}
-
-Ranges = Mapping[str, Iterable[float]]
 
 
 def parameter(model: Model, name: str) -> float:

@@ -14,6 +14,9 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from solver.errors import ModelError
 
 # difflib's default cutoff is 0.6; 0.5 still finds "alpha-stable" -> "stable" and "lin" -> "linear" and stays
@@ -127,6 +130,35 @@ def shown(value: Any) -> str:
     except ValueError:  # CPython refuses to print integers of more than 4300 digits
         text = f"{type(value).__name__} too long to print"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def array(field: str, values: Any, error: type[Exception] = ModelError) -> NDArray[np.float64]:
+    """`values` as an array of floats of any shape, NaN and infinities included; `error` for text, complex numbers, rows
+    of different lengths and anything else that is none.
+
+    >>> array("zeta", [[1, 2.5]]).shape
+    (1, 2)
+    >>> array("zeta", ["a"])
+    Traceback (most recent call last):
+    ...
+    solver.errors.ModelError: zeta = ['a']: must be numbers, in an array or in lists of one length
+    """
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind in "biufO":
+            return np.asarray(given, dtype=float)
+    except (ValueError, TypeError):
+        pass
+    raise error(f"{field} = {shown(values)}: must be numbers, in an array or in lists of one length")
+
+
+def too_extreme(parameters: Iterable[tuple[str, float]]) -> ModelError:
+    """The error for finite numbers other than 0 that a double cannot combine; it names the most extreme one."""
+    name, value = max(parameters, key=lambda pair: abs(math.log(abs(pair[1]))))
+    return ModelError(
+        f"{name} = {value!r}: with the other parameters it leaves the range of doubles; choose units of ζ and "
+        "of time in which all of them are nearer to 1"
+    )
 
 
 def numbers(field: str, values: Any) -> tuple[float, ...]:

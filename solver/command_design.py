@@ -1,4 +1,5 @@
-"""`zetafp design`: the value of one parameter that gives a wanted exponent, and how the exponent answers to each.
+"""`zetafp design`: the value of one parameter that gives a wanted exponent or horizon, and how the exponent answers to
+each.
 
 The catch: the new model file is the result; the numbers on the screen have fewer digits.
 """
@@ -7,68 +8,96 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
+from solver import outputs
+from solver.answer import answer, ready
 from solver.axes import UNITS, parameter
 from solver.closed_form import closed_form
 from solver.design import design as design_model
+from solver.design_horizon import design_for_horizon
 from solver.errors import ModelError
 from solver.jumps import TemperedStableJumps
+from solver.model import Model
+from solver.options import Json, NoiseIndex, Out, Source
 from solver.sensitivity import sensitivities
-from solver.terminal import find_model, show, with_statuses
+from solver.terminal import find_model, progress_on_stderr, with_statuses
+
+FILES = ("design.json", "model.toml")
 
 
 @with_statuses
 def design(
-    source: Annotated[str, typer.Argument(metavar="PRESET|FILE", help="A preset or a model file (TOML).")] = "broad",
-    exponent: Annotated[float, typer.Option(help="The wanted spectral exponent β.")] = 1.0,
+    source: Source = "broad",
+    exponent: Annotated[float | None, typer.Option(help="The wanted spectral exponent β: 1, unless given.")] = None,
+    horizon: Annotated[
+        str | None, typer.Option(metavar="LAG:SAMPLES", help="The lag that so many samples reach, instead.")
+    ] = None,
+    noise_index: NoiseIndex = 2.0,
     free: Annotated[str, typer.Option(help="intensity, plateau, diffusion, tempering or stability.")] = "intensity",
-    out: Annotated[Path | None, typer.Option(help="File for the new model (TOML).")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON instead of text.")] = False,
+    out: Out = None,
+    json: Json = False,
 ) -> None:
-    """Change one parameter of a model so that its time scales have a wanted exponent.
+    """Change one parameter of a model so that its time scales have a wanted exponent, or a wanted horizon.
 
-    Exit status: 0 fine, 2 bad input, 130 interrupted.
+    Files of --out: model.toml, the new model, and design.json.
+
+    Exit status: 0 fine, 2 bad input, 3 not converged, 130 interrupted.
     """
-    if out is not None:
-        require_new(out)
+    if exponent is not None and horizon is not None:
+        raise ModelError("--exponent, --horizon: give one of them")
     name, model = find_model(source)
-    result = design_model(model, exponent=exponent, free=free)
+    ready(out, FILES)
+    if horizon is None:
+        result = design_model(model, exponent=1.0 if exponent is None else exponent, free=free)
+    else:
+        lag, samples = _horizon(horizon)
+        with progress_on_stderr("solving: searching the horizon"):
+            result = design_for_horizon(model, lag, samples, free=free, noise_index=noise_index)
+    summary = summarise(name, model, result, free)
+    writers = {"model.toml": result.to_toml, "design.json": outputs.json_writer(summary)}
+    answer(summary, lambda: render(summary), json=json, out=out, writers=writers, files=FILES, model=result)
+
+
+def _horizon(text: str) -> tuple[float, float]:
+    """`LAG:SAMPLES` as two numbers."""
+    try:
+        lag, samples = (float(word) for word in text.split(":"))
+    except ValueError:
+        raise ModelError(f"horizon = {text!r}: must be LAG:SAMPLES, two numbers such as 1000:1e6") from None
+    return lag, samples
+
+
+def summarise(name: str, model: Model, result: Model, free: str) -> dict[str, Any]:
+    """Before and after, the new exponent, and ∂β over each parameter."""
     theory = closed_form(result)
     slopes: dict[str, float] = {}
     if result.jumps is None or isinstance(result.jumps, TemperedStableJumps):
         found = asdict(sensitivities(result))
         slopes = {key: value for key, value in found.items() if key != "exponent" and not math.isnan(value)}
-    if out is not None:
-        require_new(out)
-        result.to_toml(out)
-    before, after = parameter(model, free), parameter(result, free)
-    if json:
-        import json as encoder
-
-        summary: dict[str, Any] = {"name": name, "free": free, "before": before, "after": after}
-        summary |= {"unit": UNITS[free], "convention": theory.convention, "exponent": theory.exponent}
-        summary |= {"phase": theory.phase, "sensitivities": slopes, "model": result.to_dict()}
-        typer.echo(encoder.dumps(summary, indent=2, ensure_ascii=False))
-        return
-    unit = "" if UNITS[free] == "1" else f" {UNITS[free]}"
-    convention = f" (convention {theory.convention})" if free == "intensity" else ""
-    lines = [f"{name}: {free} {before:.12g} → {after:.12g}{unit}{convention}"]
-    lines += [f"  exponent {theory.exponent:.12g}, {theory.phase}"]
-    lines += [f"  ∂β/∂{key:<10} {value:+.6g}" for key, value in slopes.items()]
-    lines += [f"written to {out}"] if out is not None else []
-    show(Text("\n".join(lines)))
+    return {
+        "name": name,
+        "free": free,
+        "before": parameter(model, free),
+        "after": parameter(result, free),
+        "unit": UNITS[free],
+        "convention": theory.convention,
+        "exponent": theory.exponent,
+        "phase": theory.phase,
+        "sensitivities": slopes,
+        "model": result.to_dict(),
+    }
 
 
-def require_new(out: Path) -> None:
-    """Raise ModelError unless `out` can become a new file in a directory that is there."""
-    if out.is_dir():
-        raise ModelError(f"{out}: a directory; name a file")
-    if out.exists():
-        raise ModelError(f"{out}: exists and will not be replaced; name another file, or move it out of the way")
-    if not out.absolute().parent.is_dir():
-        raise ModelError(f"{out}: there is no directory {out.parent}")
+def render(summary: dict[str, Any]) -> Text:
+    """The summary as text."""
+    unit = "" if summary["unit"] == "1" else f" {summary['unit']}"
+    convention = f" (convention {summary['convention']})" if summary["free"] == "intensity" else ""
+    change = f"{summary['before']:.12g} → {summary['after']:.12g}{unit}{convention}"
+    lines = [f"{summary['name']}: {summary['free']} {change}"]
+    lines += [f"  exponent {summary['exponent']:.12g}, {summary['phase']}"]
+    lines += [f"  ∂β/∂{key:<10} {value:+.6g}" for key, value in summary["sensitivities"].items()]
+    return Text("\n".join(lines))

@@ -13,26 +13,29 @@ import typer
 from rich.text import Text
 
 from solver import outputs
+from solver.answer import answer, ready
 from solver.extras import extra
+from solver.options import Jobs, Json, Out
 from solver.study import read_study
 from solver.sweep import Plan, plan, run, stored
 from solver.sweep_result import csv_writer, netcdf_writer
-from solver.terminal import CHECK_FAILED, INTERRUPTED, fail, progress_bar, show, with_statuses
+from solver.terminal import CHECK_FAILED, INTERRUPTED, fail, progress_bar, with_statuses
 
 STORE = "points.sqlite"
+FILES = ("sweep.json", "sweep.nc", "sweep.csv")
 
 
 @with_statuses
 def sweep(
     source: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML), such as docs/study.toml.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Directory for results and finished points; else named as the study.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes on this machine; -1: one a core.")] = -1,
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, tcp://HOST:PORT.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON instead of text.")] = False,
+    jobs: Jobs = -1,
+    out: Out = None,
+    json: Json = False,
 ) -> None:
     """Solve a model over a grid of parameters; finished points are kept, and a stopped run goes on.
+
+    Files of --out (else of a directory named as the study): sweep.json, sweep.nc, sweep.csv, and points.sqlite.
 
     Exit status: 0 fine, 1 points failed unforeseen, 2 bad input, 130 interrupted.
     """
@@ -40,7 +43,7 @@ def sweep(
         extra(library)
     study = read_study(source)
     target = Path(source.stem) if out is None else out
-    outputs.refuse_file(target)
+    ready(target, FILES)
     planned = plan(study.model, study.axes, study.options)
     store = target / STORE
     before = stored(planned, store)
@@ -48,15 +51,11 @@ def sweep(
         data = run(planned, store=store, jobs=jobs, scheduler=scheduler, progress=progress_bar)
     except KeyboardInterrupt:
         fail(interruption(planned, store), INTERRUPTED)
-        return
-    files = outputs.write_all(target, {"sweep.nc": netcdf_writer(data), "sweep.csv": csv_writer(data)})
     summary = summarise(planned, data, before)
-    if json:
-        import json as encoder
-
-        typer.echo(encoder.dumps(summary | {"files": [str(path) for path in files]}, indent=2, ensure_ascii=False))
-    else:
-        show(rendered(summary, study.title or source.stem, files))
+    writers = {"sweep.json": outputs.json_writer(summary)}
+    writers |= {"sweep.nc": netcdf_writer(data), "sweep.csv": csv_writer(data)}
+    text = rendered(summary, study.title or source.stem)
+    answer(summary, lambda: text, json=json, out=target, writers=writers, files=FILES)
     failed = summary["statuses"].get("failed", 0)
     if failed:
         fail(f"{failed} points failed unforeseen and were not kept; the same command tries them again", CHECK_FAILED)
@@ -87,7 +86,7 @@ def summarise(planned: Plan, data: Any, before: int) -> dict[str, Any]:
     return summary
 
 
-def rendered(summary: dict[str, Any], title: str, files: list[Path]) -> Text:
+def rendered(summary: dict[str, Any], title: str) -> Text:
     """The summary as text."""
     lines = [title, f"  {summary['points']} points, {summary['found_in_store']} of them found in the store"]
     lines += [f"  {count} {word}" for word, count in summary["statuses"].items()]
@@ -95,5 +94,4 @@ def rendered(summary: dict[str, Any], title: str, files: list[Path]) -> Text:
         lines.append(f"  largest error estimate of ln ρ: {summary['largest_error_estimate']:.2g}")
     if "first_complaint" in summary:
         lines.append(f"  first complaint: {summary['first_complaint']}")
-    lines.append(f"written to {files[0].parent}: {', '.join(path.name for path in files)}")
     return Text("\n".join(lines))

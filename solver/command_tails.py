@@ -6,50 +6,48 @@ tail is right only as deep as the jumps were resolved, so `--depth` is part of t
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Group
 from rich.text import Text
 
-from solver import outputs, report
+from solver import outputs
+from solver.answer import answer, ready
 from solver.checks import number
+from solver.options import Json, NoiseIndex, Out, Plot, Rtol, Source
 from solver.stationary import DEEPEST, solve_stationary
 from solver.tables import Records
 from solver.tail_study import TailStudy, tail_study
 from solver.tail_theory import TailComparison, compare_tail
-from solver.terminal import CHECK_FAILED, fail, find_model, progress_on_stderr, show, with_statuses
+from solver.terminal import CHECK_FAILED, fail, find_model, progress_on_stderr, with_statuses
 
-FIGURE = "tails.png"
-FILES = {"tails.json", "tails.csv", "model.toml", FIGURE}
+FILES = ("tails.json", "tails.csv", "model.toml", "tails.png")
 
 
 @with_statuses
 def tails(
-    source: Annotated[str, typer.Argument(metavar="PRESET|FILE", help="A preset or a model file (TOML).")] = "broad",
+    source: Source = "broad",
     depth: Annotated[float, typer.Option(help="Greatest depth |ζ| = ln τ, above 1, up to 1e7.")] = 1000.0,
-    rtol: Annotated[float, typer.Option(help="Wanted accuracy of ln ρ.")] = 1e-9,
-    noise_index: Annotated[float, typer.Option(help="Index of the gradient noise, in (1, 2].")] = 2.0,
+    rtol: Rtol = 1e-9,
+    noise_index: NoiseIndex = 2.0,
     low: Annotated[float, typer.Option(help="Shortest lag of the fitted window.")] = 10.0,
     high: Annotated[float, typer.Option(help="Longest lag of the fitted window.")] = 1000.0,
     neurons: Annotated[int, typer.Option(help="Size of the finite network to compare with.")] = 128,
-    out: Annotated[
-        Path | None, typer.Option(help="Directory for tails.csv, tails.json, model.toml, tails.png.")
-    ] = None,
-    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw tails.png into the directory.")] = True,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON instead of text.")] = False,
+    out: Out = None,
+    plot: Plot = None,
+    json: Json = False,
 ) -> None:
     """Read the law of the slow tail from the solution, compare it with theory, and follow it to the envelope.
+
+    Files of --out: tails.json, tails.csv, model.toml, tails.png.
 
     Exit status: 0 fine, 1 the law differs from theory, 2 bad input or no tail, 3 not converged, 130 interrupted.
     """
     name, model = find_model(source)
-    if out is not None:
-        outputs.prepare_model(out, FILES if plot else FILES - {FIGURE}, FILES, model)
+    drawn = ready(out, FILES, plot, model)
     number("depth", depth, 1.0, 0.1 * DEEPEST, open_low=True)
     with progress_on_stderr() as progress:
         # the depth is counted from the centre; a study looks at |ζ|, and an envelope feels what lies deeper
@@ -57,23 +55,16 @@ def tails(
     study = tail_study(density, depth, noise_index=noise_index, fit=(low, high), neurons=neurons)
     comparison = compare_tail(study.law, density)
     summary = summarise(name, study, comparison)
-    if json:
-        typer.echo(report.to_json(summary))
-    else:
-        show(render(name, study, comparison))
-    if out is not None:
-        writers: dict[str, outputs.Writer] = {
-            "tails.json": outputs.text_writer(report.to_json(summary)),
-            "tails.csv": outputs.csv_writer(study.columns()),
-            "model.toml": model.to_toml,
-        }
-        if plot:
-            from solver.plot_tails import plot_tails  # here, so that other commands do not wait for matplotlib
+    writers: dict[str, outputs.Writer] = {
+        "tails.json": outputs.json_writer(summary),
+        "tails.csv": outputs.csv_writer(study.columns()),
+        "model.toml": model.to_toml,
+    }
+    if drawn:
+        from solver.plot_tails import plot_tails  # here, so that other commands do not wait for matplotlib
 
-            writers[FIGURE] = functools.partial(plot_tails(study, title=name).savefig, dpi=120)
-        files = outputs.write_all(out, writers, remove=() if plot else (FIGURE,))
-        if not json:
-            show(Text(f"\nwritten to {out}: {', '.join(path.name for path in files)}"))
+        writers["tails.png"] = outputs.figure_writer(lambda: plot_tails(study, title=name))
+    answer(summary, lambda: render(name, study, comparison), json=json, out=out, writers=writers, files=FILES)
     if not comparison.passed:
         fail(f"the law read from the solution differs from theory: {comparison}", CHECK_FAILED)
 
@@ -105,8 +96,8 @@ def render(name: str, study: TailStudy, comparison: TailComparison) -> Group:
         f"envelope: {envelope}" + _from(envelope.holds_from, envelope.within),
         f"  a straight line through ln f for lags {fit.low:g} to {fit.high:g} has exponent {fit.exponent:.5g}, "
         f"{fit.bias(law.exponent):+.2g} off; with a cut-off {fit.tempered_exponent:.5g}, τ_max = {fit.tau_max:.4g}",
-        f"  of {network.neurons} neurons the slowest has, in the median, τ = {_large(network.log_tau_max)}: beyond "
-        "that lag a network's envelope is an exponential",
+        f"  {_slowest(network.neurons)} has, in the median, τ = {_large(network.log_tau_max)}: beyond that lag a "
+        "network's envelope is an exponential",
         f"learning cost (noise index {study.noise_index:g}): {study.growth}",
     ]
     reach = Records(("samples", "horizon ℓ"), numbers=("samples", "horizon ℓ"))
@@ -127,6 +118,10 @@ def render(name: str, study: TailStudy, comparison: TailComparison) -> Group:
             f"{study.envelope_exponent[i]:.9g}",
         )
     return Group(Text("\n".join(lines)), reach, Text(""), table)
+
+
+def _slowest(neurons: int) -> str:
+    return "a single neuron" if neurons == 1 else f"of {neurons} neurons the slowest"
 
 
 def _from(log_lag: float, within: float) -> str:

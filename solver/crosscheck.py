@@ -7,92 +7,61 @@ tempering), the power is removed first:
 
     d ln ρ/dζ = exponent - power/s - log_power/(s ln s) + …,     s = distance to the left of where the tail begins
 
-The catch: the law is asymptotic. Each reading is taken at two depths, s/2 and s; what is left decays at least
-as 1/s in every case, so that the change from s/2 to s bounds it. Twice that change, the density's own error
-and rounding make the tolerance, and each row says so. A drift that grows without bound leaves no exponent to
+The catch: the law is asymptotic. Each reading is made at many depths and taken where the sum of its errors is least:
+what is left of the approach (`settled`), the density's own error, rounding, the reach of the jumps. That sum is the
+tolerance. Where even the least is no small share of the exponent, or the predicted law is known to take over only
+deeper than can be read, the row says "not decided". A drift that grows without bound leaves no exponent to
 read; there the rows check that the mass is 1, the equation is solved and the drift balances, E F = 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 
 import numpy as np
 
-from solver.closed_form import ClosedForm, closed_form
+from solver.check_row import CrossCheck, Row
+from solver.closed_form import closed_form
 from solver.density import StationaryDensity
+from solver.interpolant import Array
 from solver.moments import mean_drift, moment_exists
 from solver.nullvector import Continuation
 from solver.power_check import WITHIN, further_powers, power_readings
 from solver.power_tail import PowerTail
+from solver.settled import BEFORE, changes, doublings
+from solver.tail_data import tail_data
 from solver.tail_form import TailForm
+from solver.tail_theory import tail_theory
 from solver.tail_words import power_of_depth
 
-# Shallowest and deepest readings, in nodes: the first is past the local polynomial, the second where nothing
-# else limits.
-_FIRST, _LAST = 64, 1e6
-# Share of the continuation's reach that is used: half, so that every jump that shapes the tail there is
-# exact.
-_SHARE = 0.5
-# The same without tempering, where longer jumps are missing at any depth: (1/100)^α of a slope of α/s.
+# Shallowest reading, in nodes: past the local polynomial.
+_FIRST = 64
+# Where the tail is an exponential it holds at any depth, and is read at least this far out: the envelope averages over
+# a few units of ζ whatever the length of the drift.
+_AT_LEAST = 64.0
+# Untempered, longer jumps are missing at any depth: (1/100)^α of a slope of α/s is left at this share of their reach.
 _UNTEMPERED = 0.01
 # Nodes kept from a stop edge, which bends the density near it.
 _INSIDE = 40
 # An envelope at lag ℓ feels ρ down to this far below -ln ℓ: e^{-15(1+β)} is below what a stop edge does.
 _KERNEL = 15.0
-# ln ρ is rounded to eps |ln ρ|; the derivative of the local polynomial amplifies that by about 3/h.
-_ROUNDING = 8 * np.finfo(float).eps
+# Rounding of a slope: the derivative of the local polynomial amplifies eps times what ln ρ changes by over its 12
+# nodes, at least 1, by about 3/h; inside the grid ln ρ itself is rounded.
+_ROUNDING, _NODES = 8 * np.finfo(float).eps, 12
+# Rounding of f's exponent: every term of its sum has the rounding of ln ρ (measured: 10 eps |ln ρ|).
+_SUMMED = 32 * np.finfo(float).eps
 # Rounding of the spectral radius: 5e-13 measured at 1.0001 times the threshold, the worst case seen.
 _SPECTRAL = 2e-12
+# Of the depths at which this many times the least sum of errors is allowed the shallowest is taken: far out an
+# exponential is its spectral radius and no evidence of its own.
+_AS_GOOD = 2.0
+# A row that allows more than this share of the exponent says nothing.
+_INFORMATIVE = 0.01
+# The law has not taken over where ρ is still this many times what the law says, and falls faster.
+_OVERTAKEN = 2.0
 # Rounding of sums over the grid and of the componentwise residual: 1e-14 to 1e-13 measured.
 _BALANCE = 1e-11
-
-
-@dataclass(frozen=True)
-class Row:
-    """One reading: source, exponent, difference to the closed form, where it was read, what is allowed."""
-
-    source: str
-    exponent: float
-    difference: float
-    where: str
-    tolerance: float
-    reason: str
-
-    @property
-    def passed(self) -> bool:
-        """Whether |difference| ≤ tolerance; a reading that could not be made (NaN) has not passed."""
-        return bool(abs(self.difference) <= self.tolerance)
-
-    def __str__(self) -> str:
-        verdict = "ok" if self.passed else "FAILED"
-        return (
-            f"{self.source:16} {self.exponent:<18.12g} difference {self.difference:+.1e} "
-            f"(allowed {self.tolerance:.1e}: {self.reason}) at {self.where}: {verdict}"
-        )
-
-
-@dataclass(frozen=True)
-class CrossCheck:
-    """All rows beside the closed form; `exponent` is the rate the tail law predicts (NaN if there is none).
-
-    `notes` say what could not be read and why.
-    """
-
-    closed_form: ClosedForm
-    exponent: float
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def passed(self) -> bool:
-        """Whether every row passed."""
-        return all(row.passed for row in self.rows)
-
-    def __str__(self) -> str:
-        head = f"closed form: exponent {self.exponent:.12g}, tail {self.closed_form.tail}"
-        return "\n".join([head, *map(str, self.rows), *self.notes])
 
 
 def cross_check(density: StationaryDensity, rtol: float | None = None) -> CrossCheck:
@@ -121,7 +90,7 @@ def cross_check(density: StationaryDensity, rtol: float | None = None) -> CrossC
         notes.append("untempered jumps: powers of the depth, no exponential; read half-way to the edge")
     if rtol is not None:
         allowed = rtol * (exponent if exponent > 0 else 1.0)
-        rows = [Row(r.source, r.exponent, r.difference, r.where, allowed, "as asked") for r in rows]
+        rows = [replace(row, tolerance=allowed, reason="as asked", limit=np.inf, excuse="") for row in rows]
     return CrossCheck(theory, exponent, tuple(rows), tuple(notes))
 
 
@@ -129,100 +98,129 @@ def _readings(density: StationaryDensity, tail: TailForm) -> list[Row]:
     """The rows of a tail with an exponent; depths s are distances to the left of where the tail begins."""
     # where the left tail begins: half the mass may lie far out on the other side
     origin = min(float(density.median()), float(density.model.drift.sign_changes()[0]))
-    spectrum, side = density.timescales(), density.null.left
+    spectrum, side, h = density.timescales(), density.null.left, density.grid.spacing
     # e^{-y} e^{βζ}, y = ℓ e^ζ, is largest at y = β: a lag feels ρ that much to the right of -ln ℓ
     lead = np.log(tail.exponent) if side is not None and 1 < tail.exponent < np.inf else 0.0
     lag_tail = replace(tail, power=power_of_depth(tail, "lag"))
 
-    def slope(s: float) -> float:
-        return float(density.local_exponent(origin - s)) + _power(tail, s)
+    def slope(s: Array) -> Array:
+        return density.local_exponent(origin - s) + _power(tail, s)
 
-    def chord(s: float) -> float:
+    def chord(s: Array) -> Array:
         near, far = spectrum.logpdf(log_tau=np.array([0.75 * s, s]) - origin)
         law = tail.power * np.log(0.75)
         if tail.log_power:
-            law += tail.log_power * np.log(np.log(0.75 * s) / np.log(s))
-        return float((near - far - law) / (0.25 * s)) - 1.0
+            law = law + tail.log_power * np.log(np.log(0.75 * s) / np.log(s))
+        return np.asarray((near - far - law) / (0.25 * s)) - 1.0
 
-    def fall(s: float) -> float:
-        return float(density.envelope(log_lags=s - origin + lead).local_exponent) + _power(lag_tail, s)
+    def fall(s: Array) -> Array:
+        return density.envelope(log_lags=s - origin + lead).local_exponent + _power(lag_tail, s)
 
-    depth = _depth(density, slope, origin)
+    def rounding(s: Array, source: str) -> Array:
+        size = np.abs(density.logpdf(origin - s))
+        if source == "p(τ)":
+            return 2 * _ROUNDING * size / (0.25 * s)
+        if source == "f(ℓ)":
+            return _SUMMED * size
+        beyond = origin - s < density.grid.left - _NODES * h
+        changing = np.where(beyond, np.maximum(1.0, _NODES * h * abs(tail.exponent)), np.maximum(1.0, size))
+        if isinstance(side, Continuation):  # there the slope is the exponent
+            changing = np.where(density.grid.left - origin + s >= side.law_from * h, 0.0, changing)
+        return np.asarray(_ROUNDING * changing / h + _SPECTRAL)
+
+    depths = _depths(density, origin)
+    depth = float(depths[-1])
     short = bool(np.isneginf(density.logpdf(origin - depth)))
-    inner = depth if side is not None else max(0.5 * depth, depth - _KERNEL)
+    ends = isinstance(side, PowerTail) or side is None  # of what the equation made: there is one depth to read at
+    lags = depths if side is not None else depths * (max(0.5 * depth, depth - _KERNEL) / depth)
 
-    def row(source: str, read: Callable[[float], float], s: float, law: TailForm, where: str) -> Row:
+    def row(
+        source: str, read: Callable[[Array], Array], depths: Array, law: TailForm, where: Callable[[float], str]
+    ) -> Row:
         if short:
-            return Row(source, np.nan, np.nan, where, 0.0, "the grid ends before")
-        value, pair = read(s), origin - np.array([0.5 * s, s])
+            return Row(source, np.nan, np.nan, where(float(depths[-1])), 0.0, "the grid ends before")
+        values, errors = read(depths), density.log_error(origin - depths)
+        # the error of the density at half the depth and at the depth, over what lies between
         parts = {
-            "change from half the depth": 2 * abs(value - read(0.5 * s)),
-            "error of the density": float(density.log_error(pair).sum()) / (0.5 * s),
-            "rounding": _rounding(density, origin - s),
-            "reach of the jump law": _beyond_reach(density, law, s),
+            "error of the density": (errors[1:-1] + errors[BEFORE:]) / (0.5 * depths[BEFORE:]),
+            "rounding": rounding(depths, source)[BEFORE:],
+            "reach of the jump law": _beyond_reach(density, law, depths[BEFORE:]),
         }
+        own = sum(parts.values(), start=np.zeros(depths.size - BEFORE))
+        parts["change from half the depth"] = changes(values, own)
         if isinstance(side, PowerTail):  # several powers, of either sign: their change may vanish where they do not
-            parts["further powers of the depth"] = further_powers(density, 0.5 * s)
-        return _row(source, value, tail, where, parts)
+            parts["further powers of the depth"] = np.array([further_powers(density, 0.5 * depth)])
+        total = sum(parts.values(), start=np.zeros(depths.size - BEFORE))
+        known = np.where(np.isnan(total), np.inf, total)
+        best = total.size - 1 if ends else int(np.argmax(known <= _AS_GOOD * known.min()))
+        s, value = float(depths[BEFORE + best]), float(values[BEFORE + best])
+        found = _row(source, value, tail, where(s), {name: float(part[best]) for name, part in parts.items()})
+        excused = found.verdict == "FAILED" and value > tail.exponent and _not_yet(density, origin - depth)
+        return replace(found, excuse="the law takes over deeper than can be read") if excused else found
 
     rows = [_spectral(density, tail, side)] if isinstance(side, Continuation) else []
     return [
         *rows,
-        row("ln ρ", slope, depth, tail, f"ζ = {origin - depth:.4g}"),
-        row("p(τ)", chord, depth, tail, f"ln τ = {0.75 * depth - origin:.4g} … {depth - origin:.4g}"),
-        row("f(ℓ)", fall, inner, lag_tail, f"ln ℓ = {inner - origin + lead:.4g}"),
+        row("ln ρ", slope, depths, tail, lambda s: f"ζ = {origin - s:.4g}"),
+        row("p(τ)", chord, depths, tail, lambda s: f"ln τ = {0.75 * s - origin:.4g} … {s - origin:.4g}"),
+        row("f(ℓ)", fall, lags, lag_tail, lambda s: f"ln ℓ = {s - origin + lead:.4g}"),
     ]
 
 
 def _row(source: str, value: float, tail: TailForm, where: str, parts: dict[str, float]) -> Row:
     """A row whose tolerance is the sum of its parts; the largest is named as the reason."""
     largest = max(parts, key=lambda part: parts[part])
-    return Row(source, value, value - tail.exponent, where, sum(parts.values()), largest)
+    limit = _INFORMATIVE * tail.exponent if tail.exponent > 0 else np.inf
+    return Row(source, value, value - tail.exponent, where, sum(parts.values()), largest, limit)
 
 
-def _power(tail: TailForm, s: float) -> float:
+def _power(tail: TailForm, s: Array) -> Array:
     """What a power of the depth adds to the slope, to be taken away."""
-    return tail.power / s + (tail.log_power / (s * np.log(s)) if tail.log_power else 0.0)
+    return np.asarray(tail.power / s + (tail.log_power / (s * np.log(s)) if tail.log_power else 0.0))
 
 
-def _depth(density: StationaryDensity, slope: Callable[[float], float], origin: float) -> float:
-    """The least depth at which doubling it changes the slope within its own error, or the greatest."""
+def _not_yet(density: StationaryDensity, zeta: float) -> bool:
+    """Is ρ there still more than the law that theory puts furthest out? It may then fall faster than the law."""
+    theory = tail_theory(density)
+    law = theory.log_constant + theory.form.exponent * zeta + theory.power * np.log(-zeta) if zeta < 0 else np.nan
+    return bool(float(density.logpdf(zeta)) > law + np.log(_OVERTAKEN))
+
+
+def _depths(density: StationaryDensity, origin: float) -> Array:
+    """Depths to read at, ascending; one, with those it is compared with, where the equation made no more."""
     h, side, jumps = density.grid.spacing, density.null.left, density.model.jumps
+    edge = origin - density.grid.left
     if isinstance(side, PowerTail):  # beyond the edge it is what was put there
-        return WITHIN * (origin - density.grid.left)
+        return doublings(WITHIN * edge, WITHIN * edge)
     if side is None:
-        return max(origin - density.grid.left - _INSIDE * h, _FIRST * h)
-    share = _SHARE if jumps is None or jumps.tempering > 0 else _UNTEMPERED
-    s, deepest = max(origin - density.grid.left, _FIRST * h), share * min(side.reach, _LAST) * h
-    while 2 * s < deepest:
-        own = density.error.left_slope + _rounding(density, origin - 2 * s)
-        if abs(slope(2 * s) - slope(s)) <= own:
-            return 2 * s
-        s *= 2
-    return s
+        inside = max(edge - _INSIDE * h, _FIRST * h)
+        return doublings(inside, inside)
+    first = max(edge, _FIRST * h)
+    deepest = tail_data(density).deepest + origin
+    if not side.pinned:
+        deepest = max(deepest, _AT_LEAST)
+    elif jumps is not None and jumps.tempering == 0:
+        deepest = _UNTEMPERED * side.reach * h
+    return doublings(first, max(deepest, first))
 
 
-def _rounding(density: StationaryDensity, zeta: float) -> float:
-    """Rounding error of the slope of ln ρ at a point."""
-    return _ROUNDING * abs(float(density.logpdf(zeta))) / density.grid.spacing
-
-
-def _beyond_reach(density: StationaryDensity, law: TailForm, s: float) -> float:
+def _beyond_reach(density: StationaryDensity, law: TailForm, s: Array) -> Array:
     """What jumps longer than the reach R, which are left out, add to a slope at depth s: e^{-λR} of it."""
     side, jumps = density.null.left, density.model.jumps
     if not isinstance(side, Continuation) or jumps is None or law.power >= 0:
-        return 0.0
+        return np.zeros(s.size)
     reach = side.reach * density.grid.spacing
-    return float(2 * -law.power / s * (s / reach) ** -law.power * np.exp(-jumps.tempering * (reach - s)))
+    with np.errstate(under="ignore"):
+        return np.asarray(2 * -law.power / s * (s / reach) ** -law.power * np.exp(-jumps.tempering * (reach - s)))
 
 
 def _spectral(density: StationaryDensity, tail: TailForm, side: Continuation) -> Row:
-    """The spectral radius; pinned at the tempering it is known to the reach of the exponential sum only."""
-    jumps = density.model.jumps
-    parts = {"error of the density": density.error.left_slope, "rounding": _SPECTRAL}
-    resolution = 1.0 / (side.reach * density.grid.spacing)
-    if jumps is not None and abs(tail.exponent - jumps.tempering) <= 10 * resolution:
-        parts["reach of the jump law"] = resolution
+    """The spectral radius; next to the threshold it is known to the reach of the exponential sum only."""
+    parts = {
+        "error of the density": density.error.left_slope,
+        "rounding": _SPECTRAL * max(1.0, tail.exponent),
+        "reach of the jump law": side.doubt,
+    }
     return _row("spectral radius", side.exponent, tail, f"beyond ζ = {density.grid.left:.4g}", parts)
 
 

@@ -149,6 +149,7 @@ def _resolved_slope(function: Function, left: float, right: float) -> float:
         a, b = (a, middle) if slopes[0] == slope else (middle, b)
     rise = float(rises(a, b)[0])
     if rise > _LASTING * mean * (right - left):
-        place = min(float(a), float(b), key=lambda end: len(repr(end)))  # 0.3, not 0.30000000000000004
+        # 0.3, not 0.30000000000000004; and 0.0, not -0.0
+        place = min(float(a), float(b), key=lambda end: len(repr(end))) + 0.0
         raise ModelError(f"function: jumps by {rise:.3g} at zeta = {place!r}; name every jump, breaks=({place!r},)")
     return mean

@@ -22,9 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaln, polygamma
 
+from solver.checks import array
 from solver.continuation import Continuation
 from solver.distribution import Distribution
 from solver.envelope_sums import long_lags, short_lags
+from solver.errors import ModelError
 from solver.exponential_mean import log_tilted_mean
 from solver.interpolant import Array, Interpolant
 from solver.moments import log_missing_mass
@@ -71,7 +73,7 @@ class Envelope:
 
 
 def envelope(law: Distribution, lags: ArrayLike | None = None, *, log_lags: ArrayLike | None = None) -> Envelope:
-    """The envelope of the law of ζ at `lags` ≥ 0 or at e^{log_lags}; ValueError for a negative lag.
+    """The envelope of the law of ζ at `lags` ≥ 0 or at e^{log_lags}; ModelError for a negative lag.
 
     Raises ModelError where it is read deeper in a tail than that is known (`Continuation.require`).
 
@@ -82,14 +84,14 @@ def envelope(law: Distribution, lags: ArrayLike | None = None, *, log_lags: Arra
     array([1.        , 0.36788397])
     """
     if (lags is None) == (log_lags is None):
-        raise TypeError("give either lags or log_lags")
+        raise ModelError("lags, log_lags: give one of them")
     if lags is not None:
-        given = np.asarray(lags, dtype=float)
+        given = array("lags", lags)
         if (given < 0).any():
-            raise ValueError(f"lag {given[given < 0].flat[0]:g}: the envelope is defined for lags ≥ 0")
+            raise ModelError(f"lag {given[given < 0].flat[0]:g}: the envelope is defined for lags ≥ 0")
         with np.errstate(divide="ignore"):
             log_lags = np.log(given)
-    logs = np.asarray(log_lags, dtype=float)
+    logs = array("log_lags", log_lags)
     flat = np.atleast_1d(logs).ravel()
     log_values, slopes = np.full(flat.shape, np.nan), np.full(flat.shape, np.nan)
     log_values[np.isneginf(flat)], slopes[np.isneginf(flat)] = 0.0, 0.0

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize.elementwise import find_root
 from scipy.special import gamma
 
-from solver.errors import ModelError, NotConvergedError
-from solver.jump_exponents import convention_constant, require, unit_laplace_exponent
+from solver.errors import NotConvergedError
+from solver.jump_exponents import convention_constant, unit_laplace_exponent
+from solver.parameter_arrays import checked, numbers_within_doubles
 
 Array = NDArray[np.float64]
 
@@ -31,6 +32,7 @@ _ROUNDING = 1e-13
 _ROOT_TOLERANCE = 1e-14
 
 
+@numbers_within_doubles
 def spectral_exponent(
     plateau: ArrayLike,
     diffusion: ArrayLike,
@@ -49,9 +51,15 @@ def spectral_exponent(
     >>> spectral_exponent(1.0, 0.1, [0.0, 0.2, 0.6], 0.5, 1.0)
     array([10.        ,         nan,  0.96437004])
     """
-    kappa, eta_g, alpha, lam = _checked(plateau, diffusion, stability, tempering)
-    eta_j = _checked_intensity(intensity, eta_g)
-    star = threshold_intensity(kappa, eta_g, alpha, lam, convention)
+    kappa, eta_g, eta_j, alpha, lam = checked(
+        plateau=plateau, diffusion=diffusion, intensity=intensity, stability=stability, tempering=tempering
+    )
+    return _exponent(kappa, eta_g, eta_j, alpha, lam, convention, _threshold(kappa, eta_g, alpha, lam, convention))
+
+
+def _exponent(
+    kappa: Array, eta_g: Array, eta_j: Array, alpha: Array, lam: Array, convention: str, star: Array
+) -> Array:
     shape = np.broadcast_shapes(star.shape, eta_j.shape)
     saturating = (kappa > 0) & np.isfinite(kappa)
     jumping = saturating & (eta_j > 0) & (lam > 0)
@@ -70,6 +78,7 @@ def spectral_exponent(
     return out
 
 
+@numbers_within_doubles
 def threshold_intensity(
     plateau: ArrayLike,
     diffusion: ArrayLike,
@@ -84,13 +93,18 @@ def threshold_intensity(
     >>> float(threshold_intensity(1.0, 0.3, 1.5, 2.2))
     0.11708455060
     """
-    kappa, eta_g, alpha, lam = _checked(plateau, diffusion, stability, tempering)
+    kappa, eta_g, alpha, lam = checked(plateau=plateau, diffusion=diffusion, stability=stability, tempering=tempering)
+    return _threshold(kappa, eta_g, alpha, lam, convention)
+
+
+def _threshold(kappa: Array, eta_g: Array, alpha: Array, lam: Array, convention: str) -> Array:
     kappa = np.where((kappa > 0) & np.isfinite(kappa), kappa, np.nan)
     with np.errstate(divide="ignore"):  # 0^{1-α} = inf is the limit wanted
         power = lam ** (1 - alpha)
     return np.asarray((kappa - eta_g * lam) * power / unit_laplace_exponent(1.0, alpha, 1.0, convention))
 
 
+@numbers_within_doubles
 def intensity_for_exponent(
     exponent: ArrayLike,
     plateau: ArrayLike,
@@ -108,8 +122,9 @@ def intensity_for_exponent(
     >>> float(intensity_for_exponent(2.5, 1.0, 0.3, 1.5, 2.2))
     nan
     """
-    kappa, eta_g, alpha, lam = _checked(plateau, diffusion, stability, tempering)
-    beta = np.asarray(exponent, dtype=float)
+    beta, kappa, eta_g, alpha, lam = checked(
+        exponent=exponent, plateau=plateau, diffusion=diffusion, stability=stability, tempering=tempering
+    )
     inside = (beta > 0) & (beta <= lam)
     b = np.where(inside, beta, 0.0)
     pull = kappa - eta_g * b
@@ -137,10 +152,11 @@ def phase(
     >>> phase(1.0, 0.1, [0.2, 0.6, 1.0], 0.5, [1.0, 1.0, 2.0]).tolist()
     ['collapsed', 'broad', 'concentrated']
     """
-    kappa, eta_g, alpha, lam = _checked(plateau, diffusion, stability, tempering)
-    eta_j = _checked_intensity(intensity, eta_g)
-    star = threshold_intensity(kappa, eta_g, alpha, lam, convention)
-    beta = spectral_exponent(kappa, eta_g, eta_j, alpha, lam, convention)
+    kappa, eta_g, eta_j, alpha, lam = checked(
+        plateau=plateau, diffusion=diffusion, intensity=intensity, stability=stability, tempering=tempering
+    )
+    star = _threshold(kappa, eta_g, alpha, lam, convention)
+    beta = _exponent(kappa, eta_g, eta_j, alpha, lam, convention, star)
     unbound = (eta_j > 0) & (lam == 0) & (alpha <= 1)
     collapsed = (eta_j > 0) & ((eta_j <= star) | at_threshold(eta_j, star))
     return _words(kappa, beta, collapsed, unbound)
@@ -209,24 +225,3 @@ def at_threshold(intensity: ArrayLike, star: ArrayLike) -> NDArray[np.bool_]:
     """
     level = np.asarray(star, dtype=float)
     return np.asarray(np.isfinite(level) & (np.abs(intensity - level) <= _EQUAL * level))
-
-
-def _checked(
-    plateau: ArrayLike, diffusion: ArrayLike, stability: ArrayLike, tempering: ArrayLike
-) -> tuple[Array, Array, Array, Array]:
-    """The four parameters as float arrays, each inside its range."""
-    kappa, eta_g, alpha, lam = (np.asarray(a, dtype=float) for a in (plateau, diffusion, stability, tempering))
-    require(kappa, ~np.isnan(kappa), "plateau", "[-inf, inf]")
-    require(eta_g, (eta_g >= 0) & np.isfinite(eta_g), "diffusion", "[0, inf)")
-    require(alpha, (alpha > 0) & (alpha < 2), "stability", "(0, 2)")
-    require(lam, (lam >= 0) & np.isfinite(lam), "tempering", "[0, inf)")
-    return kappa, eta_g, alpha, lam
-
-
-def _checked_intensity(intensity: ArrayLike, diffusion: Array) -> Array:
-    """The intensity as a float array; 0 (no jumps) only where there is diffusion."""
-    eta_j = np.asarray(intensity, dtype=float)
-    require(eta_j, (eta_j >= 0) & np.isfinite(eta_j), "intensity", "[0, inf)")
-    if np.any((diffusion == 0) & (eta_j == 0)):
-        raise ModelError("diffusion = 0 and intensity = 0: nothing moves without noise; one must be positive")
-    return eta_j

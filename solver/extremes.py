@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from solver.checks import shown
+from solver.checks import shown, too_extreme
 from solver.errors import ModelError
 from solver.model import Model
 
@@ -54,11 +54,7 @@ units of ζ and of time in which all of them are nearer to 1
             with np.errstate(over="raise", divide="raise", invalid="raise"):
                 return function(*args, **kwargs)
         except (FloatingPointError, OverflowError, ZeroDivisionError):
-            name, value = max(_parameters(model), key=lambda pair: abs(math.log(abs(pair[1]))))
-            raise ModelError(
-                f"{name} = {value!r}: with the other parameters it leaves the range of doubles; choose units of ζ and "
-                "of time in which all of them are nearer to 1"
-            ) from None
+            raise too_extreme(_parameters(model)) from None
 
     return guarded
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from solver.checks import number
+from solver.checks import array, number
 from solver.density import StationaryDensity
 from solver.errors import ModelError
 from solver.interpolant import Array
@@ -54,7 +54,7 @@ def largest_log_tau(density: StationaryDensity, neurons: int, quantile: ArrayLik
     Raises ModelError unless neurons ≥ 1 and 0 < quantile < 1.
     """
     count = int(number("neurons", neurons, 1, integer=True))
-    q = np.asarray(quantile, dtype=float)
+    q = array("quantile", quantile)
     if not ((q > 0) & (q < 1)).all():
         raise ModelError(f"quantile = {q[~((q > 0) & (q < 1))].flat[0]}: must lie in (0, 1)")
     # P(ζ < -ln t) = 1 - q^{1/Q}, without cancellation
@@ -77,7 +77,7 @@ def finite_network(
     (8.72, [0.02, -160.98])
     """
     log_tau = float(largest_log_tau(density, neurons, quantile))
-    logs = np.asarray(log_lags, dtype=float)
+    logs = array("log_lags", log_lags)
     flat = logs.ravel()
     if not (flat < math.inf).all():
         raise ModelError(f"log_lags = {flat[~(flat < math.inf)][0]}: must be finite")
@@ -99,7 +99,7 @@ def bounded_envelope(density: StationaryDensity, log_tau_max: float, log_lags: A
     >>> print(f"{(log_f[0] - log_f[1]) / 1e4 * np.exp(3.0):.3f}")  # 1/τ_max, in units of 1/τ_max
     1.000
     """
-    cut, logs = -number("log_tau_max", log_tau_max), np.asarray(log_lags, dtype=float)
+    cut, logs = -number("log_tau_max", log_tau_max), array("log_lags", log_lags)
     flat = logs.ravel()
     with np.errstate(over="ignore"):
         held = density.logcdf(cut) - np.exp(flat + cut)
@@ -115,7 +115,8 @@ def _log_integral(density: StationaryDensity, start: float, log_lags: Array) -> 
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     half = 0.5 * np.diff(cuts)[:, None]
     zeta = (cuts[:-1, None] + half * (1 + nodes)).ravel()
-    log_terms = density.logpdf(zeta) + np.log(half * weights).ravel()
+    with np.errstate(divide="ignore"):  # grades finer than the rounding of `start` have no width and no mass
+        log_terms = density.logpdf(zeta) + np.log(half * weights).ravel()
     out = np.empty(log_lags.shape)
     for i, log_lag in enumerate(log_lags):
         with np.errstate(over="ignore"):

@@ -49,7 +49,8 @@ def refuse_file(target: Path) -> None:
     for place in (target, *target.parents):
         if place.exists():
             if not place.is_dir():
-                raise ModelError(f"{target}: {place} is a file; name a directory")
+                where = "" if place == target else f"{target}: "
+                raise ModelError(f"{where}{place} is a file; name a directory")
             return
 
 
@@ -62,14 +63,15 @@ def write_all(target: Path, writers: Mapping[str, Writer], remove: Iterable[str]
     """
     with _one_sentence(target):
         refuse_file(target)
-        _write_aside(target.absolute(), writers, tuple(remove))
+        _write_aside(target, writers, tuple(remove))
     return [target / name for name in writers]
 
 
 def _write_aside(target: Path, writers: Mapping[str, Writer], remove: tuple[str, ...]) -> None:
     fresh = not target.exists()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    aside = (target.parent if fresh else target) / f".{target.name}.{secrets.token_hex(4)}"
+    place = target.absolute()  # '.' has no name, and its parent is itself
+    place.parent.mkdir(parents=True, exist_ok=True)
+    aside = (place.parent if fresh else place) / f".{place.name}.{secrets.token_hex(4)}"
     aside.mkdir()
     try:
         for name, write in writers.items():

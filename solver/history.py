@@ -31,6 +31,9 @@ _GROWING = 10.0
 _PATIENCE = 4
 # Error at the nodes next to a stop edge, in units of what two levels disagree about there (measured: up to 4.1).
 _AT_STOP = 8.0
+# Rounding of a spectral radius, in eps (measured: up to 10 where a block spans 1e-5 of a decay length); ln ρ far out
+# follows it, the body does not.
+_RADIUS = 16.0
 # Distances beyond an open edge at which F is compared with its limit: a bump of width 1% of its distance is seen.
 BEYOND = np.concatenate([[0.0], np.geomspace(1e-3, 1e5, 2000)])
 
@@ -86,7 +89,8 @@ class History:
             else:
                 off = float(np.abs(drift(beyond) / limit - 1).max())
                 weights = 0.0 if self.model.jumps is None else WEIGHTS
-                slopes.append(side.exponent * (self.rounding + off + weights))
+                spectral = _RADIUS * _spectral_rounding(latest)
+                slopes.append(side.exponent * (self.rounding + spectral + off + weights))
         return slopes[0], slopes[1]
 
     @property

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import elementwise
 
-from solver.checks import number
+from solver.checks import array, number
 from solver.closed_form import closed_form
 from solver.density import StationaryDensity
 from solver.envelope import Envelope
@@ -129,12 +129,12 @@ def horizon(
     if (samples is None) == (log_samples is None):
         raise ModelError("samples, log_samples: give one of them")
     if log_samples is None:
-        given = np.asarray(samples, dtype=float)
+        given = array("samples", samples)
         wrong = ~(given >= 1)
         if wrong.any():
             raise ModelError(f"samples = {given[wrong].flat[0]:g}: must be at least 1")
         log_samples = np.log(given)
-    wanted = np.asarray(log_samples, dtype=float)
+    wanted = array("log_samples", log_samples)
     wrong = ~((wanted >= 0) & (wanted < math.inf))
     if wrong.any():
         raise ModelError(f"log_samples = {wanted[wrong].flat[0]:g}: must be finite and at least 0")

@@ -13,9 +13,9 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from solver.drawing import axes_for
 from solver.phase_diagram import PHASES
 from solver.phase_lines import Line
 
@@ -48,21 +48,14 @@ _WIDE = 100.0
 _SIZE = (5.8, 5.2)  # room for the legend below the axes
 
 
-def phase_figure(diagram: xarray.Dataset, lines: dict[str, Line] | None = None, title: str = "") -> Figure:
-    """A figure with nothing but plot_phase_diagram."""
-    figure = Figure(figsize=_SIZE, layout="constrained")
-    plot_phase_diagram(diagram, lines, figure.subplots(), title)
-    return figure
-
-
 def plot_phase_diagram(
-    diagram: xarray.Dataset, lines: dict[str, Line] | None = None, ax: Axes | None = None, title: str = ""
+    diagram: xarray.Dataset, ax: Axes | None = None, *, lines: dict[str, Line] | None = None, title: str = ""
 ) -> Axes:
     """A phase_diagram, shaded, with the `lines` of phase_lines and contours of β.
 
     A logarithmic axis is recognised by its values.
     """
-    ax = _axes(ax)
+    ax = axes_for(ax, _SIZE)
     y_name, x_name = (str(name) for name in diagram["exponent"].dims)
     x, y = diagram[x_name].values, diagram[y_name].values
     number = np.searchsorted(np.sort(PHASES), diagram["phase"].values)
@@ -87,9 +80,9 @@ def plot_phase_diagram(
     return ax
 
 
-def plot_map(values: xarray.DataArray, ax: Axes | None = None, label: str = "", title: str = "") -> Axes:
+def plot_map(values: xarray.DataArray, ax: Axes | None = None, *, label: str = "", title: str = "") -> Axes:
     """A variable over two axes as colours; NaN is left grey."""
-    ax = _axes(ax)
+    ax = axes_for(ax, _SIZE)
     y_name, x_name = (str(name) for name in values.dims)
     shown = np.ma.masked_invalid(values.values)
     wide = shown.count() and shown.min() > 0 and shown.max() > _WIDE * shown.min()
@@ -124,7 +117,3 @@ def _logarithmic(values: np.ndarray) -> bool:
         return False
     steps, ratios = np.diff(values), np.diff(np.log(values))
     return bool(np.ptp(ratios) / ratios.mean() < np.ptp(steps) / steps.mean() - 1e-6)
-
-
-def _axes(ax: Axes | None) -> Axes:
-    return Figure(figsize=_SIZE, layout="constrained").subplots() if ax is None else ax

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from solver.drawing import axes_for
 from solver.tail_study import TailStudy
 
 _SIZE = (9.6, 7.2)
@@ -18,21 +19,22 @@ _SIZE = (9.6, 7.2)
 _MOST = 20.0
 
 
-def plot_tails(study: TailStudy, title: str = "") -> Figure:
+def plot_tails(study: TailStudy, *, title: str = "") -> Figure:
     """Four panels: approach of the local exponent, residual of the law, envelope, learning cost."""
     with matplotlib.rc_context({"font.size": 9.0, "axes.grid": True, "grid.alpha": 0.3, "legend.fontsize": 8.0}):
         figure = Figure(figsize=_SIZE, layout="constrained")
         axes = figure.subplots(2, 2)
         plot_approach(study, axes[0, 0])
         plot_residual(study, axes[0, 1])
-        plot_envelope(study, axes[1, 0])
-        plot_cost(study, axes[1, 1])
+        plot_envelope_exponent(study, axes[1, 0])
+        plot_horizon(study, axes[1, 1])
         figure.suptitle(title)
     return figure
 
 
-def plot_approach(study: TailStudy, ax: Axes) -> Axes:
+def plot_approach(study: TailStudy, ax: Axes | None = None) -> Axes:
     """|d ln ρ/ds + exponent| against depth, both logarithmic, beside what the law's power of the depth makes of it."""
+    ax = axes_for(ax)
     away = np.abs(study.local_exponent - study.law.exponent)
     ax.loglog(study.depths, away, label="solution")
     if study.law.power:
@@ -44,8 +46,9 @@ def plot_approach(study: TailStudy, ax: Axes) -> Axes:
     return ax
 
 
-def plot_residual(study: TailStudy, ax: Axes) -> Axes:
+def plot_residual(study: TailStudy, ax: Axes | None = None) -> Axes:
     """|ln ρ - ln law| against depth, beside the estimated error of ln ρ."""
+    ax = axes_for(ax)
     ax.loglog(study.depths, np.abs(study.residual), label="|ln ρ - law|")
     ax.loglog(study.depths, study.log_error, "k:", lw=1, label="error estimate of ln ρ")
     _mark(study, ax)
@@ -55,15 +58,16 @@ def plot_residual(study: TailStudy, ax: Axes) -> Axes:
     return ax
 
 
-def plot_envelope(study: TailStudy, ax: Axes) -> Axes:
+def plot_envelope_exponent(study: TailStudy, ax: Axes | None = None) -> Axes:
     """Local exponent of f against ln ℓ: infinitely many neurons, a finite network, the window of the fit."""
+    ax = axes_for(ax)
     late = study.log_lags > 0
     top = 1.5 * max(study.law.exponent, float(np.max(study.envelope_exponent[late])))
     ax.semilogx(study.log_lags[late], study.envelope_exponent[late], label="infinitely many neurons")
     network = study.network
     slope = -np.gradient(network.log_values, network.log_lags)
     shown = (network.log_lags > 0) & (network.log_lags < network.log_tau_max)
-    ax.semilogx(network.log_lags[shown], slope[shown], "C1", lw=1, label=f"{network.neurons} neurons, typical")
+    ax.semilogx(network.log_lags[shown], slope[shown], "C1", lw=1, label=f"network of {network.neurons}, typical")
     ax.axhline(study.law.exponent, color="k", ls="--", lw=1, label=f"exponent {study.law.exponent:.6g}")
     ax.axhline(study.fit.exponent, color="C2", ls=":", lw=1, label=f"fitted in the window: {study.fit.exponent:.4g}")
     if study.fit.high > 1:
@@ -74,8 +78,9 @@ def plot_envelope(study: TailStudy, ax: Axes) -> Axes:
     return ax
 
 
-def plot_cost(study: TailStudy, ax: Axes) -> Axes:
+def plot_horizon(study: TailStudy, ax: Axes | None = None) -> Axes:
     """The horizon: the lag that a number of samples reaches, in decades up to as many samples as anybody has."""
+    ax = axes_for(ax)
     decades = study.log_samples / np.log(10)
     shown = (study.log_lags > 0) & (decades < _MOST)
     ax.plot(decades[shown], study.log_lags[shown] / np.log(10), label=f"noise index {study.noise_index:g}")

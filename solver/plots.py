@@ -1,7 +1,6 @@
-"""Figures: one function a panel, each drawing into the Axes it is given, and `plot_solution` with all four.
+"""Figures of a solution: one function a panel, and `plot_solution` with all four.
 
-The only module that imports matplotlib, and only its object interface: no global state, no window, no
-backend. The catch: densities here span hundreds of decades. Panels show what lies within VISIBLE_DECADES
+The catch: densities here span hundreds of decades. Panels show what lies within VISIBLE_DECADES
 of the peak, and everything is computed in logarithms before it is drawn.
 """
 
@@ -9,19 +8,29 @@ from __future__ import annotations
 
 import math
 import textwrap
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from solver.closed_form import ClosedForm
 from solver.density import StationaryDensity
+from solver.drawing import (
+    ENVELOPE,
+    LABEL_DEPTH,
+    LABEL_LAG,
+    LABEL_TAU,
+    LABEL_ZETA,
+    LARGEST_LOG,
+    MEASURED,
+    SOLUTION,
+    THEORY,
+    Array,
+    axes_for,
+    finished,
+)
 from solver.samples import Samples
-from solver.tail_words import power_of_depth, tail_law
-
-Array = NDArray[np.float64]
+from solver.tail_words import law_in_words, power_of_depth
 
 # Fewer decades hide the tail, more squeeze the bulk into a corner.
 VISIBLE_DECADES = 14
@@ -38,20 +47,8 @@ NEAREST_TAIL = math.e
 # there.
 SHALLOWEST = 5.0
 
-# Told apart by colour-blind readers, and by line style in print.
-SOLUTION: dict[str, Any] = {"color": "#1f4e79", "lw": 1.8}
-ENVELOPE: dict[str, Any] = {"color": "#2e8b57", "lw": 1.8, "ls": "-."}
-THEORY: dict[str, Any] = {"color": "#c1440e", "lw": 1.8, "ls": "--"}
-MEASURED: dict[str, Any] = {"color": "#444444", "lw": 1.2}
-
 # Characters of a model's name above the panels, beside up to 70 of exponent and phase.
 LONGEST_NAME = 60
-# e^{±300} and the products of two such numbers fit a double; an axis needs some room beyond its data.
-_LARGEST = 300.0
-LABEL_ZETA = "log decay rate ζ = ln(rate)   [rate in 1/time]"
-LABEL_TAU = "time scale τ   [time]"
-LABEL_LAG = "lag ℓ   [time]"
-LABEL_DEPTH = "depth: -ζ = ln τ, or ln ℓ   [time as in τ]"
 
 
 def plot_density(
@@ -62,7 +59,7 @@ def plot_density(
     samples: Samples | None = None,
 ) -> Axes:
     """ρ(ζ) on a logarithmic axis; with `theory` the tail law's slope, with `samples` a measured histogram."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     zeta = visible_zeta(density, samples)
     ax.plot(zeta, density.pdf(zeta), label="solution ρ(ζ)", **SOLUTION)
     if theory is not None:
@@ -71,7 +68,7 @@ def plot_density(
     if samples is not None:
         _draw_histogram(ax, samples, in_tau=False)
     ax.set(yscale="log", xlabel=LABEL_ZETA, ylabel="density ρ   [per unit ζ]", title="log decay rates")
-    return _finished(ax)
+    return finished(ax)
 
 
 def plot_timescales(
@@ -82,17 +79,16 @@ def plot_timescales(
     samples: Samples | None = None,
 ) -> Axes:
     """p(τ) = ρ(-ln τ)/τ on logarithmic axes; `theory` and `samples` as in plot_density."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     zeta = _drawable(ax, visible_zeta(density, samples))
-    scale = "log" if zeta.size else "linear"  # an empty logarithmic axis has no ticks and raises
     ax.plot(np.exp(-zeta), np.exp(density.logpdf(zeta) + zeta), label="solution p(τ)", **SOLUTION)
     if theory is not None and zeta.size:
         deep, law = _tail(density, theory, zeta, "tau")
         _draw_law(ax, theory, "tau", np.exp(-deep), law + density.logpdf(deep[:1]) + deep)
     if samples is not None:
         _draw_histogram(ax, samples, in_tau=True)
-    ax.set(xscale=scale, yscale=scale, xlabel=LABEL_TAU, ylabel="density p   [1/time]", title="time scales")
-    return _finished(ax)
+    ax.set(xlabel=LABEL_TAU, ylabel="density p   [1/time]", title="time scales")
+    return finished(ax)
 
 
 def plot_envelope(
@@ -103,9 +99,8 @@ def plot_envelope(
     samples: Samples | None = None,
 ) -> Axes:
     """f(ℓ) on logarithmic axes; with `samples` the empirical (1/Q) Σ exp(-ℓ/τ_q)."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     zeta = _drawable(ax, visible_zeta(density, samples))
-    scale = "log" if zeta.size else "linear"  # an empty logarithmic axis has no ticks and raises
     log_lags = -zeta[::-1]
     log_values = density.envelope(log_lags=log_lags).log_values
     ax.plot(np.exp(log_lags), np.exp(log_values), label="solution f(ℓ)", **SOLUTION)
@@ -115,18 +110,18 @@ def plot_envelope(
     if samples is not None:
         label = f"measured, (1/Q) Σ exp(-ℓ/τ), Q = {samples.zeta.size}"
         ax.plot(np.exp(log_lags), np.exp(samples.log_envelope(log_lags)), ls=":", label=label, **MEASURED)
-    ax.set(xscale=scale, yscale=scale, xlabel=LABEL_LAG, ylabel="envelope f   [1]", title="envelope")
+    ax.set(xlabel=LABEL_LAG, ylabel="envelope f   [1]", title="envelope")
     # a measured envelope ends in a plain exponential that would stretch the axis without end
     if zeta.size:
         ax.set_ylim(0.5 * math.exp(log_values[-1]), 2.0)
-    return _finished(ax)
+    return finished(ax)
 
 
 def plot_local_exponents(
     density: StationaryDensity, ax: Axes | None = None, *, theory: ClosedForm | None = None
 ) -> Axes:
     """d ln ρ/dζ at depth -ζ and -d ln f/d ln ℓ at depth ln ℓ, with the closed form's exponent as a level."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     depth = -visible_zeta(density)[::-1]
     depth = depth[depth > -_peak(density) - SHALLOWEST]
     ax.plot(depth, density.local_exponent(-depth), label="d ln ρ / dζ at ζ = -depth", **SOLUTION)
@@ -138,7 +133,7 @@ def plot_local_exponents(
         # right of the peak the slope is steep and negative: the panel is about the approach to the level
         ax.set_ylim(-0.25 * level, 2.0 * level)
     ax.set(xlabel=LABEL_DEPTH, ylabel="local exponent   [1]", title="local exponents")
-    return _finished(ax)
+    return finished(ax)
 
 
 def plot_solution(
@@ -210,17 +205,19 @@ def _peak(density: StationaryDensity) -> float:
 
 
 def _drawable(ax: Axes, zeta: Array) -> Array:
-    """The part of ζ whose time scales e^{-ζ} an axis can hold; says so where that is not all."""
-    inside = np.abs(zeta) < _LARGEST
+    """The part of ζ whose time scales e^{-ζ} an axis can hold, and logarithmic axes; says so where that is not all."""
+    inside = np.abs(zeta) < LARGEST_LOG
     if not inside.all():
-        note = f"|ln τ| > {_LARGEST:g} is beyond what can be drawn"
+        note = f"|ln τ| > {LARGEST_LOG:g} is beyond what can be drawn"
         ax.text(0.5, 0.02, note, transform=ax.transAxes, ha="center", fontsize="small")
+    if inside.any():  # an empty logarithmic axis has no ticks and raises
+        ax.set(xscale="log", yscale="log")
     return zeta[inside]
 
 
 def _draw_law(ax: Axes, theory: ClosedForm, variable: str, where: Array, log_values: Array) -> None:
     if where.size:
-        ax.plot(where, np.exp(log_values), label=f"closed form ∝ {tail_law(theory.tail, variable)}", **THEORY)
+        ax.plot(where, np.exp(log_values), label=f"closed form ∝ {law_in_words(theory.tail, variable)}", **THEORY)
 
 
 def _draw_histogram(ax: Axes, samples: Samples, in_tau: bool) -> None:
@@ -232,13 +229,3 @@ def _draw_histogram(ax: Axes, samples: Samples, in_tau: bool) -> None:
     value, low, high = (rate * part[full] for part in (hist.density, hist.low, hist.high))
     label = f"measured, Q = {samples.zeta.size}, 68% bars"
     ax.errorbar(where, value, (value - low, high - value), fmt="o", ms=3.5, capsize=2, label=label, **MEASURED)
-
-
-def _axes(ax: Axes | None) -> Axes:
-    return Figure(figsize=(5.5, 4.2), layout="constrained").subplots() if ax is None else ax
-
-
-def _finished(ax: Axes) -> Axes:
-    ax.grid(alpha=0.25)
-    ax.legend(fontsize=8)
-    return ax

@@ -48,8 +48,8 @@ def headings(path: Path) -> list[str]:
                 return list(stored.files)
         if suffix in (".csv", ".txt"):
             lines = (line.split("#", 1)[0] for line in path.read_text(encoding="utf-8-sig").splitlines())
-            first = next((fields for fields in map(_fields, lines) if fields), [])
-            return [] if all(map(_is_number, first)) else first
+            first = next((fields for fields in map(fields_of, lines) if fields), [])
+            return [] if all(map(is_number, first)) else first
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         return []  # whoever reads the numbers next says what is wrong
     return []
@@ -89,7 +89,7 @@ def _text(path: Path, kind: str) -> list[float] | NDArray[np.float64]:
     plain = _one_number_a_line(text, lines, kind)
     if plain is not None:
         return plain
-    rows = [(number, _fields(line.split("#", 1)[0])) for number, line in enumerate(lines, start=1)]
+    rows = [(number, fields_of(line.split("#", 1)[0])) for number, line in enumerate(lines, start=1)]
     rows = [(number, fields) for number, fields in rows if fields]
     if not rows:
         raise SamplesError(f"{path}: no values in the file")
@@ -100,7 +100,7 @@ def _text(path: Path, kind: str) -> list[float] | NDArray[np.float64]:
         raise SamplesError(f"{where}: {header.count(kind)} columns are headed {kind!r}")
     if kind in header:
         column, rows = header.index(kind), rows[1:]
-    elif width > 1 or not _is_number(header[0]):
+    elif width > 1 or not is_number(header[0]):
         what = f"{width} columns" if width > 1 else repr(header[0])
         raise SamplesError(f"{where}: {what} instead of one number a line or a heading {kind!r}")
     return [_number(path, number, fields, column, width) for number, fields in rows]
@@ -118,7 +118,7 @@ def _one_number_a_line(text: str, lines: list[str], kind: str) -> NDArray[np.flo
         return None
 
 
-def _fields(line: str) -> list[str]:
+def fields_of(line: str) -> list[str]:
     """Cells of a line, quoted or not: separated by ; or , or tabs if there are any, else by blanks; [] if empty."""
     if not line.strip():
         return []
@@ -128,7 +128,7 @@ def _fields(line: str) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([line], delimiter=mark, skipinitialspace=True))]
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
@@ -139,6 +139,6 @@ def _is_number(text: str) -> bool:
 def _number(path: Path, line: int, fields: list[str], column: int, width: int) -> float:
     if len(fields) != width:
         raise SamplesError(f"{path}, line {line}: {len(fields)} values where the first line has {width}")
-    if not _is_number(fields[column]):
+    if not is_number(fields[column]):
         raise SamplesError(f"{path}, line {line}: {fields[column]!r} is not a number (write nan if missing)")
     return float(fields[column])

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv, logsumexp
 
+from solver.checks import array
 from solver.sample_files import KINDS, Kind, SamplesError, read_values
 
 __all__ = ["Histogram", "Kind", "Samples", "SamplesError", "read_samples"]
@@ -69,7 +70,7 @@ class Samples:
         """
         if kind not in KINDS:
             raise SamplesError(f"kind must be 'tau' or 'zeta', not {kind!r}")
-        flat = np.ravel(np.asarray(values, dtype=float))
+        flat = np.ravel(array(path or "samples", values, SamplesError))
         nan, infinite = np.isnan(flat), np.isinf(flat)
         finite = flat[~(nan | infinite)]
         positive = finite > 0 if kind == "tau" else np.ones(finite.shape, dtype=bool)
@@ -91,8 +92,7 @@ class Samples:
         used = f"{self.zeta.size} used, {self.dropped} not used"
         if not self.dropped:
             return used
-        reasons = ((self.nan, "NaN"), (self.infinite, "infinite"), (self.not_positive, "not positive"))
-        return f"{used}: " + ", ".join(f"{count} {word}" for count, word in reasons if count)
+        return f"{used}: {reasons_of(self.nan, self.infinite, self.not_positive)}"
 
     def histogram(self, bins: int | None = None) -> Histogram:
         """Histogram in ζ; error bars are the central 68.3% Poisson interval of each count (Garwood 1936).
@@ -132,6 +132,16 @@ class Samples:
                 terms = -np.exp(flat[part, None] + self.zeta)
             log_sums[part] = logsumexp(terms, axis=-1)
         return np.asarray(log_sums - math.log(self.zeta.size)).reshape(given.shape)
+
+
+def reasons_of(nan: int, infinite: int, not_positive: int) -> str:
+    """Why values were not used, in words.
+
+    >>> reasons_of(2, 0, 1)
+    '2 NaN, 1 not positive'
+    """
+    reasons = ((nan, "NaN"), (infinite, "infinite"), (not_positive, "not positive"))
+    return ", ".join(f"{count} {word}" for count, word in reasons if count)
 
 
 def read_samples(path: str | Path, kind: Kind = "tau") -> Samples:

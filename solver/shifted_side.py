@@ -49,7 +49,7 @@ class _Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class Side(_Step):
     """One eliminated side, outside first, in coordinates in which inwards is to the right.
 
     `reflection` (p, p) and `held` (p,) are what it gives back and holds per message, `back` (p, b) is V'. The fields of
@@ -60,12 +60,6 @@ class Side:
     reflection: Array
     held: Array
     back: Array
-    inverse: Array
-    arrive: Array
-    emit: Array
-    response: Array
-    inwards: Array
-    outwards: Array
 
     @property
     def blocks(self) -> int:
@@ -133,15 +127,15 @@ def sweep(scheme: Scheme, drift: Array, sigma: float, weight: Array, inner: floa
         return np.array([getattr(step, name) for step in steps]).reshape(-1, *shape)
 
     return Side(
-        reflection,
-        held,
-        scheme.mirrored.send(BLOCK)[:, ::-1],
         stacked((BLOCK, BLOCK), "inverse"),
         stacked((BLOCK, p), "arrive"),
         stacked((p, BLOCK), "emit") * ratio,
         stacked((BLOCK, q), "response") / ratio,
         stacked((p, p), "inwards") * ratio,
         stacked((q, q), "outwards") / ratio,
+        reflection,
+        held,
+        scheme.mirrored.send(BLOCK)[:, ::-1],
     )
 
 

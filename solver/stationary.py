@@ -28,6 +28,7 @@ from solver.grid import Grid
 from solver.history import History
 from solver.levels import Disagreement, Method, solve
 from solver.model import Model
+from solver.nullvector import NullVector
 
 Progress = Callable[[int, int, float], None]
 
@@ -70,7 +71,8 @@ def solve_stationary(
     a `grid` with two stop edges. `order` of the stencils is 8, for "dense" 2, unless given.
     `depth`, a distance in ζ, is how far from the centre a tail is followed that its tempering pins (no root, or next to
     the threshold): without it to 1e6 nodes or 100/λ, whichever is more; at most 1e8. Other open tails are exact to any
-    depth. `progress(level, nodes, estimate)` is called before each level.
+    depth. `progress(level, nodes, estimate)` is called before each level, and with level 0 before each solve that only
+    places the domain.
 
     Raises NoStationaryDensityError where the drift does not confine, ModelError for bad arguments, NotConvergedError
     (with the best density and its estimate) where `max_nodes` or the rounding of doubles does not allow `rtol`: the
@@ -113,10 +115,10 @@ def solve_stationary(
     spacing = first_spacing(model, domain, rtol, order)
     limits = (spacing, rtol, order, max_nodes)
     try:
-        return run.refine(*edge_search.settled(solver, model, domain, *limits), spacing, rtol)
+        return run.refine(*edge_search.settled(run.place, model, domain, *limits), spacing, rtol)
     except _UnresolvedDepth:
-        domain = edge_search.trimmed(solver, model, domain, *limits)
-        return run.refine(*edge_search.settled(solver, model, domain, *limits), spacing, rtol, last_domain=True)
+        domain = edge_search.trimmed(run.place, model, domain, *limits)
+        return run.refine(*edge_search.settled(run.place, model, domain, *limits), spacing, rtol, last_domain=True)
 
 
 class _UnresolvedDepth(Exception):
@@ -133,6 +135,12 @@ class _Run:
     order: int
     max_nodes: int
     progress: Progress | None
+
+    def place(self, model: Model, grid: Grid, order: int) -> NullVector:
+        """The method, for a solve that only places the domain."""
+        if self.progress is not None:
+            self.progress(0, grid.nodes, np.inf)
+        return self.method(model, grid, order)
 
     def refine(
         self, domain: Domain, edges: Disagreement, spacing: float, rtol: float, last_domain: bool = False

@@ -63,9 +63,9 @@ def sweep(
     """Solve the model at every combination of the axes' values and return what was asked for, by parameter.
 
     `axes` maps names (plateau, center, width, diffusion, intensity, stability, tempering) to increasing values. Of
-    `quantities`: "exponent" and "right_exponent" (read from the solution), "closed_form" (β, NaN without root),
+    `quantities`: "tail_exponent" and "right_tail_exponent" (read from the solution), "exponent" (β, NaN without root),
     "mean_log_tau", "std_log_tau", "quantiles" (log_tau at `quantiles` of τ) and "envelope" (ln f at `lags`). Always
-    there: `error_estimate` of ln ρ in the body, `exponent_error`, `status` ("ok", "not converged", "no stationary
+    there: `error_estimate` of ln ρ in the body, `tail_exponent_error`, `status` ("ok", "not converged", "no stationary
     density", "bad model", "failed") and `message`. A failed point is NaN and says why; the rest goes on.
 
     Runs in `jobs` processes of this machine (-1: one a core), or on the Dask cluster of `scheduler` ("tcp://host:port").

@@ -24,7 +24,15 @@ from solver.stationary import solve_stationary
 Record = dict[str, Any]
 
 # What may be asked for; quantiles and envelope have a value for each entry of Options.
-QUANTITIES = ("exponent", "right_exponent", "closed_form", "mean_log_tau", "std_log_tau", "quantiles", "envelope")
+QUANTITIES = (
+    "tail_exponent",
+    "right_tail_exponent",
+    "exponent",
+    "mean_log_tau",
+    "std_log_tau",
+    "quantiles",
+    "envelope",
+)
 STATUSES = ("ok", "not converged", "no stationary density", "bad model", "failed")
 _KEPT = STATUSES[:4]
 
@@ -76,8 +84,8 @@ def solve_point(given: Task) -> tuple[int, Record]:
     """The point's place and its record: status, message, error estimates and the quantities asked for.
 
     >>> from solver.presets import load_preset
-    >>> index, record = solve_point(task(7, load_preset("broad").to_dict(), Options(quantities=("exponent",))))
-    >>> index, record["status"], round(record["exponent"], 6)
+    >>> index, record = solve_point(task(7, load_preset("broad").to_dict(), Options(quantities=("tail_exponent",))))
+    >>> index, record["status"], round(record["tail_exponent"], 6)
     (7, 'ok', 0.42)
     """
     if given.version != __version__:
@@ -99,23 +107,23 @@ def solve_point(given: Task) -> tuple[int, Record]:
 
 def failure(status: str, message: str, estimate: float = np.nan) -> Record:
     """The record of a point without a density."""
-    return {"status": status, "message": message, "error_estimate": estimate, "exponent_error": np.nan}
+    return {"status": status, "message": message, "error_estimate": estimate, "tail_exponent_error": np.nan}
 
 
 def _record(density: StationaryDensity, options: Options) -> Record:
     """What was asked for, as floats and lists of floats."""
     spectrum = density.timescales()
     wanted: dict[str, Any] = {
-        "exponent": lambda: density.tail_exponent,
-        "right_exponent": lambda: density.right_tail_exponent,
-        "closed_form": lambda: closed_form(density.model).exponent,
+        "tail_exponent": lambda: density.tail_exponent,
+        "right_tail_exponent": lambda: density.right_tail_exponent,
+        "exponent": lambda: closed_form(density.model).exponent,
         "mean_log_tau": lambda: -density.mean(),
         "std_log_tau": density.std,
         "quantiles": lambda: spectrum.log_ppf(np.array(options.quantiles)).tolist(),
         "envelope": lambda: density.envelope(np.array(options.lags)).log_values.tolist(),
     }
     out: Record = {"status": "ok", "message": "", "error_estimate": float(density.error_estimate)}
-    out["exponent_error"] = float(density.error.left_slope)
+    out["tail_exponent_error"] = float(density.error.left_slope)
     for name in options.quantities:
         value = wanted[name]()
         out[name] = value if isinstance(value, list) else float(value)

@@ -25,10 +25,16 @@ _WORDS = {"status": "how the point ended", "message": "what was said of a point 
 # Variables of a point: name in the record, name here, what it is, its unit, the dimension it has on top of the axes.
 _NUMBERS = (
     ("error_estimate", "error_estimate", "estimated error of ln ρ in the body", "1", ""),
-    ("exponent_error", "exponent_error", "estimated error of the exponent", "1", ""),
-    ("exponent", "exponent", "exponent of the long time scales, read from the solution", "1", ""),
-    ("right_exponent", "right_exponent", "exponent of the short time scales, read from the solution", "1", ""),
-    ("closed_form", "closed_form", "spectral exponent from the closed form; NaN: no root", "1", ""),
+    ("tail_exponent_error", "tail_exponent_error", "estimated error of tail_exponent", "1", ""),
+    ("tail_exponent", "tail_exponent", "exponent of the long time scales, read from the solution", "1", ""),
+    (
+        "right_tail_exponent",
+        "right_tail_exponent",
+        "the same of the short time scales",
+        "1",
+        "",
+    ),
+    ("exponent", "exponent", "spectral exponent from the closed form; NaN: no root", "1", ""),
     ("mean_log_tau", "mean_log_tau", "mean of ln τ", "1", ""),
     ("std_log_tau", "std_log_tau", "standard deviation of ln τ", "1", ""),
     ("quantiles", "log_tau", "ln of the quantiles of τ, τ in time", "1", "quantile"),
@@ -44,7 +50,7 @@ def dataset(model: Model, axes: dict[str, Array], options: Options, records: lis
     inner = {"quantile": (options.quantiles, "1"), "lag": (options.lags, "time")}
     data: dict[str, Any] = {}
     for source, name, text, unit, dimension in _NUMBERS:
-        if source not in (*options.quantities, "error_estimate", "exponent_error"):
+        if source not in (*options.quantities, "error_estimate", "tail_exponent_error"):
             continue
         size = len(inner[dimension][0]) if dimension else 1
         columns = np.array([np.broadcast_to(record.get(source, np.nan), (size,)) for record in records])

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from solver.tail_candidate import ONE, Form, TransformFit
+from solver.tail_candidate import LEAST, ONE, Form, TransformFit
 from solver.tail_data import Elimination
-from solver.tail_fit import GOOD, SPANS, Reading, chosen, fit_windows
+from solver.tail_fit import BOUND, GOOD, NARROW, SPANS, Reading, chosen, fit_windows
 from solver.tail_transform import denominator
 
 Array = NDArray[np.float64]
@@ -49,6 +49,8 @@ _CERTAIN = 0.05
 # How much deeper than sampled the fit is followed, and in how many depths. Above α = 1 corrections fall as 1/s and
 # faster, and u^α drowns in the rounding of u where u^{α-1} < 1e-16.
 _BEYOND, _BEYOND_STEEP, _FURTHER = 1e30, 1e10, 120
+_NO_FORM = "pinned by the jumps, and no form of their singularity fits"
+_SMALL = f"their stability seems to be below {LEAST:g}, and the powers 0, α, 2α … of the depth are then not told apart"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +99,26 @@ def singular(depths: Array, log_density: Array, known: Elimination) -> SingularR
 
 def _pinned(depths: Array, scaled: Array, noise: Array, power: float, known: Elimination) -> SingularReading:
     """Single jumps; where the cut's rule does not do, the root has nearly come up to λ and a contour does."""
-    reading = chosen(fit_windows(depths, scaled, noise, "below", (-1.0 - power,)))
+    guess = -1.0 - power
+    fits = fit_windows(depths, scaled, noise, "below", (guess,))
+    reading = chosen(fits)
     if reading is None or not reading.good:
-        again = chosen(fit_windows(depths, scaled, noise, "below", tuple(share * (-1.0 - power) for share in _SHARES)))
+        start = min(fits, key=lambda fit: fit.misfit).theta
+        shares = tuple(share * guess for share in _SHARES)
+        again = chosen(fit_windows(depths, scaled, noise, "below", shares, NARROW, start), sure=False)
         reading = again if again is not None and again.good else reading
     if reading is not None and reading.good and reading.index_error < 1.0:
         return _tempered(reading, known, reading.constant_error, reading.x_error)
     near = depths <= max(_DECAYS / known.exponent, depths[0] * 2 * SPANS[-1])
     further = noise[near] + _DRIFTING * known.exponent * depths[near] + _CONTOUR
-    return _near(depths[near], scaled[near], further, known)
+    found = _near(depths[near], scaled[near], further, known)
+    rival = math.inf if reading is None else reading.fit.misfit
+    if found.reading is not None and found.reading.fit.misfit > max(GOOD, rival):
+        # the noise of the contour is no smaller, so that its form misses the data by more
+        found = _undecided(power, known, math.inf, _NO_FORM)
+    if found.case == "undecided" and min(fits, key=lambda fit: fit.misfit).index <= LEAST + BOUND:
+        return replace(found, reason=f"{_NO_FORM}: {_SMALL}")
+    return found
 
 
 def _tempered(reading: Reading, known: Elimination, constant_error: float, level_error: float) -> SingularReading:
@@ -150,7 +163,7 @@ def _near(depths: Array, scaled: Array, noise: Array, known: Elimination) -> Sin
                 return _threshold(root, known, distance)
             return _root(root.fit, root, known, known.exponent + root.fit.gap)
     if best is None or not best.good:
-        return _undecided(power, known, math.inf, "pinned by the jumps, and no form of their singularity fits")
+        return _undecided(power, known, math.inf, _NO_FORM)
     fit = best.fit
     level_error = best.x_error * fit.form.unit
     distance = distance_to_threshold(fit.index, fit.level, known.exponent)

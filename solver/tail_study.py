@@ -54,10 +54,18 @@ class TailStudy:
     horizon: tuple[tuple[float, float], ...]
 
     def columns(self) -> dict[str, Array]:
-        """The table, by name, for a CSV file."""
-        names = ["depths", "log_density", "local_exponent", "residual", "log_error"]
-        names += ["log_lags", "log_values", "envelope_exponent", "log_samples"]
-        return {name: getattr(self, name) for name in names}
+        """The table for a CSV file, in the words of envelope.csv."""
+        return {
+            "depth": self.depths,
+            "log_density": self.log_density,
+            "local_exponent": self.local_exponent,
+            "residual": self.residual,
+            "log_error": self.log_error,
+            "log_lag": self.log_lags,
+            "log_value": self.log_values,
+            "envelope_exponent": self.envelope_exponent,
+            "log_samples": self.log_samples,
+        }
 
 
 def tail_study(

@@ -8,7 +8,7 @@
     κ - F ~ a/|ζ|       ρ ~ C e^{βζ} |ζ|^p,  p = a β/Φ'(β), at a root or without jumps                     (theory (42))
 
 The right tail is the left tail of the density of -ζ. N needs the solution, but only where the drift has not reached its
-limit: the constant of the far tail is predicted from the body, to the accuracy of the body.
+limit: the constant of the far tail is predicted from the body, to the accuracy of the body (`tail_moment`).
 
 The catch: with κ - F ~ a/|ζ| the integral N(β) diverges; the power is known then, the constant is not.
 """
@@ -27,25 +27,25 @@ from solver.density import StationaryDensity
 from solver.jumps import LaplaceJumps, TemperedStableJumps
 from solver.model import Model
 from solver.tail_form import TailForm
+from solver.tail_moment import ROUNDED, body_moment
 from solver.tails import TailLaw
 
 Array = NDArray[np.float64]
 
 # Depths at which (κ - F)|ζ| is looked at; it has a limit if it is the same to this share at both.
 _FAR, _SAME = (1e4, 1e5), 0.02
-# Steps of ζ beyond an open edge on the far side that are summed for N, in nodes.
-_BEYOND = 20_000
 # No density tells a model that is nearer to its threshold, by η_J*/η_J - 1, from one at it.
 CLOSE = 1e-5
-# κ - F below this share of κ is rounding.
-_ROUNDED = 1e-13
+# Relative rounding of what Φ and Φ' are sums of (ψ is right to 1e-13), of which a small difference may be left.
+_PHI = 2e-13
 
 
 @dataclass(frozen=True)
 class TailTheory:
     """A predicted tail: the form, its power with that of a slow drift, ln C (NaN where there is no formula), and why.
 
-    `distance` is η_J*/η_J - 1, NaN where there is no threshold.
+    `distance` is η_J*/η_J - 1, NaN where there is no threshold; `log_constant_error` bounds the error of ln C, inf
+    where the grid ends long before the drift is constant.
     """
 
     form: TailForm
@@ -54,6 +54,7 @@ class TailTheory:
     slow_drift: float
     note: str = ""
     distance: float = math.nan
+    log_constant_error: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -74,12 +75,12 @@ class TailComparison:
 
     @property
     def covered(self) -> bool:
-        """Whether every difference is within the law's uncertainty."""
+        """Whether every difference is within the law's uncertainty, that of ln C with the theory's own."""
         error = self.law.uncertainty
         pairs = (
             (self.exponent_difference, error.exponent),
             (self.power_difference, error.power),
-            (self.log_constant_difference, error.log_constant),
+            (self.log_constant_difference, error.log_constant + self.theory.log_constant_error),
         )
         return all(math.isnan(d) or abs(d) <= e for d, e in pairs)
 
@@ -93,7 +94,8 @@ class TailComparison:
         note = f" ({self.theory.note})" if self.theory.note else ""
         return (
             f"{self.law}\n"
-            f"theory: {self.theory.form.case}, {self.theory.form}, ln C = {self.theory.log_constant:.10g}{note}\n"
+            f"theory: {self.theory.form.case}, {self.theory.form}, "
+            f"ln C = {self.theory.log_constant:.10g} ± {self.theory.log_constant_error:.1e}{note}\n"
             f"differences: exponent {self.exponent_difference:+.1e}, power {self.power_difference:+.1e}, "
             f"ln C {self.log_constant_difference:+.1e}: {verdict}"
         )
@@ -129,28 +131,6 @@ def characteristic_slope(model: Model, b: float, plateau: float) -> float:
     return 2.0 * model.diffusion * b + laplace_slope(model, b) - plateau
 
 
-def log_moment(density: StationaryDensity, s: float, side: str = "left") -> float:
-    """ln N(s), N(s) = ∫ e^{-sζ} (κ - F) ρ dζ, by the trapezoid rule on the nodes, which is spectrally accurate.
-
-    On the side of the tail F = κ beyond an open edge and nothing is left out; on the other the terms fall as e^{-sζ} ρ.
-    """
-    sign = -1.0 if side == "left" else 1.0
-    model, grid = density.model, density.grid
-    plateau = model.left_plateau if side == "left" else model.right_plateau
-    zeta, values = grid.zeta, density.log_density
-    far = density.null.right if side == "left" else density.null.left
-    if far is not None:
-        edge = grid.right if side == "left" else grid.left
-        extra = edge - sign * grid.spacing * np.arange(1, _BEYOND + 1)
-        zeta, values = np.concatenate([zeta, extra]), np.concatenate([values, density.logpdf(extra)])
-    short = plateau + sign * model.drift(zeta)  # κ - F on the left, κ + F on the right
-    logs = sign * s * zeta + values
-    keep = np.abs(short) > _ROUNDED * plateau
-    top = float(logs[keep].max())
-    total = float(np.sum(short[keep] * np.exp(logs[keep] - top))) * grid.spacing
-    return math.log(total) + top if total > 0 else math.nan
-
-
 def slow_approach(model: Model, side: str = "left") -> float:
     """a of κ - F ~ a/|ζ| on a side: 0 for anything faster; NaN for anything slower.
 
@@ -164,7 +144,7 @@ def slow_approach(model: Model, side: str = "left") -> float:
     sign = -1.0 if side == "left" else 1.0
     plateau = model.left_plateau if side == "left" else model.right_plateau
     near, far = (s * (plateau + sign * float(model.drift(np.asarray(sign * s)))) for s in _FAR)
-    if abs(far) <= _SAME * abs(near) or abs(far) <= _FAR[1] * _ROUNDED * plateau:
+    if abs(far) <= _SAME * abs(near) or abs(far) <= _FAR[1] * ROUNDED * plateau:
         return 0.0
     if abs(far - near) > _SAME * abs(far):
         return 0.0 if abs(far) < 0.2 * abs(near) else math.nan
@@ -197,35 +177,50 @@ def _theory(density: StationaryDensity, side: str, form: TailForm) -> TailTheory
     law = model.jumps
     if form.case == "stable":
         assert isinstance(law, TemperedStableJumps)
-        return TailTheory(form, form.power, math.log(law.strength / (law.stability * plateau)), a)
+        constant = math.log(law.strength / (law.stability * plateau))
+        return TailTheory(form, form.power, constant, a, log_constant_error=_PHI)
     b = form.exponent
     if form.case in ("root", "diffusion"):
         slope = characteristic_slope(model, b, plateau)
-        if math.isinf(slope):
+        terms = 2.0 * model.diffusion * b + laplace_slope(model, b) + plateau
+        if math.isinf(slope) and isinstance(law, LaplaceJumps):
+            # doubles do not tell b from λ: b = λ - rate/(2(κ - η_G λ)), at which Φ' = 2λ (κ - η_G λ)²/rate
+            away = plateau - model.diffusion * law.tempering
+            log_slope, lost = math.log(2 * law.tempering * away) + math.log(away / law.rate), plateau / away
+        elif math.isinf(slope):
             return TailTheory(form, 0.0, math.nan, a, "no constant: doubles do not tell the root from the tempering")
+        else:
+            log_slope, lost = math.log(slope), terms / slope
         if a != 0:
-            return TailTheory(form, a * b / slope, math.nan, a, "a drift that approaches its limit as 1/|ζ|")
-        return TailTheory(form, 0.0, math.log(b) + log_moment(density, b, side) - math.log(slope), a)
+            power = a * b * math.exp(-log_slope)
+            return TailTheory(form, power, math.nan, a, "a drift that approaches its limit as 1/|ζ|")
+        body = body_moment(density, b, side)
+        error = body.error + _PHI * lost
+        return TailTheory(form, 0.0, math.log(b) + body.log_value - log_slope, a, log_constant_error=error)
     if a != 0 and form.case == "threshold":
         return TailTheory(form, math.nan, math.nan, a, "a slow drift at the threshold: no formula")
     assert isinstance(law, TemperedStableJumps)
-    top = math.log(b) + log_moment(density, b, side)
-    return TailTheory(form, form.power, top + _log_factor(model, form, plateau), a)
+    body = body_moment(density, b, side)
+    log_factor, lost = _log_factor(model, form, plateau)
+    constant = math.log(b) + body.log_value + log_factor
+    return TailTheory(form, form.power, constant, a, log_constant_error=body.error + _PHI * lost)
 
 
-def _log_factor(model: Model, form: TailForm, plateau: float) -> float:
-    """ln of C/(λ N(λ)) where the branch point has a say."""
+def _log_factor(model: Model, form: TailForm, plateau: float) -> tuple[float, float]:
+    """ln of C/(λ N(λ)) where the branch point has a say, and its error in units of rounding."""
     law = model.jumps
     assert isinstance(law, TemperedStableJumps)
     lam, alpha = law.tempering, law.stability
     if form.case == "tempered":
-        phi = model.diffusion * lam**2 + float(law.laplace_exponent(lam)) - plateau * lam
-        return math.log(law.strength) - 2 * math.log(-phi)
+        noise = model.diffusion * lam**2 + float(law.laplace_exponent(lam))
+        phi = noise - plateau * lam
+        return math.log(law.strength) - 2 * math.log(-phi), 2 * (noise + plateau * lam) / -phi
     if alpha == 1:
-        return -math.log(law.strength)
+        return -math.log(law.strength), 1.0
     if alpha < 1:
-        return math.log(alpha * math.sin(math.pi * alpha) / (math.pi * law.strength))
-    return -math.log(characteristic_slope(model, lam, plateau))
+        return math.log(alpha * math.sin(math.pi * alpha) / (math.pi * law.strength)), 1.0
+    slope = characteristic_slope(model, lam, plateau)
+    return -math.log(slope), (slope + 2 * plateau) / slope
 
 
 def compare_tail(law: TailLaw, density: StationaryDensity) -> TailComparison:

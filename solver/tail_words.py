@@ -16,14 +16,14 @@ def power_of_depth(tail: TailForm, variable: str) -> float:
     return tail.power + (1.0 if variable == "lag" and tail.exponent == 0 else 0.0)
 
 
-def tail_law(tail: TailForm, variable: str) -> str:
+def law_in_words(tail: TailForm, variable: str) -> str:
     """The law of ρ ("zeta"), p ("tau") or f ("lag") far out, constants left out.
 
-    >>> tail_law(TailForm("root", 0.5, 0.0), "zeta"), tail_law(TailForm("root", 0.5, 0.0), "tau")
+    >>> law_in_words(TailForm("root", 0.5, 0.0), "zeta"), law_in_words(TailForm("root", 0.5, 0.0), "tau")
     ('e^(0.5 ζ)', 'τ^-1.5')
-    >>> tail_law(TailForm("tempered", 1.0, -1.5), "lag"), tail_law(TailForm("stable", 0.0, -1.5), "lag")
+    >>> law_in_words(TailForm("tempered", 1.0, -1.5), "lag"), law_in_words(TailForm("stable", 0.0, -1.5), "lag")
     ('ℓ^-1 (ln ℓ)^-1.5', '(ln ℓ)^-0.5')
-    >>> tail_law(TailForm("root", 2e-4, 0.0), "tau"), tail_law(TailForm("root", 3e-9, 0.0), "tau")
+    >>> law_in_words(TailForm("root", 2e-4, 0.0), "tau"), law_in_words(TailForm("root", 3e-9, 0.0), "tau")
     ('τ^-1.0002', 'τ^-(1 + 3e-09)')
     """
     if not math.isfinite(tail.exponent):
@@ -84,4 +84,4 @@ def all_laws(tail: TailForm) -> str:
     if not math.isfinite(tail.exponent):
         return str(tail)
     names = {"ρ": "zeta", "p": "tau", "f": "lag"}
-    return ", ".join(f"{name} ~ {tail_law(tail, variable)}" for name, variable in names.items())
+    return ", ".join(f"{name} ~ {law_in_words(tail, variable)}" for name, variable in names.items())

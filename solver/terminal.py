@@ -11,12 +11,13 @@ import functools
 import io
 import math
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import typer
 from rich.console import Console, RenderableType
@@ -36,6 +37,8 @@ CHECK_FAILED, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
 QUIET_SECONDS = 2.0
 # Below this a summary is letters under letters; the terminal may wrap it. COLUMNS=0 is met where there is none.
 NARROWEST = 40
+# Longer lines are hard to read, whatever the window.
+WIDEST = 100
 # Label, counts, rate and time left take some 50 columns; the bar itself wants 40 and shrinks to what is left.
 WIDE_ENOUGH = 70
 
@@ -62,16 +65,15 @@ def with_statuses(command: Callable[..., None]) -> Callable[..., None]:
             reached = f" (best error estimate: {problem.estimate:.2g})" if known else ""
             fail(f"{problem}{reached}", NOT_CONVERGED)
         except KeyboardInterrupt:
-            show(Text("zetafp: interrupted; no half-written file was left", style="red"), stderr=True)
-            raise Interrupted(INTERRUPTED) from None
+            fail("interrupted; no half-written file was left", INTERRUPTED)
 
     return wrapped
 
 
-def fail(message: str, status: int) -> None:
+def fail(message: str, status: int) -> NoReturn:
     """Print one paragraph on stderr and leave with `status`."""
     show(Text(f"zetafp: {message}", style="red"), stderr=True)
-    raise typer.Exit(status)
+    raise Interrupted(status) if status == INTERRUPTED else typer.Exit(status)
 
 
 def show(content: RenderableType, stderr: bool = False) -> None:
@@ -83,6 +85,11 @@ def show(content: RenderableType, stderr: bool = False) -> None:
     text = "\n".join(line.rstrip() for line in captured.get().splitlines())
     # a file name may hold bytes that are no letters, and a stream may refuse them
     typer.echo(text.encode("utf-8", "replace").decode("utf-8"), err=stderr)
+
+
+def text_width() -> int:
+    """Columns for text that wraps itself."""
+    return min(shutil.get_terminal_size().columns, WIDEST)
 
 
 def prepare_streams() -> None:
@@ -131,20 +138,25 @@ def _watched() -> Console | None:
 
 
 @contextmanager
-def progress_on_stderr() -> Iterator[Callable[[int, int, float], None] | None]:
-    """A status line on stderr after QUIET_SECONDS, on a terminal only; yields the callable that feeds it."""
+def progress_on_stderr(
+    words: str = "solving: placing the domain",
+) -> Iterator[Callable[[int, int, float], None] | None]:
+    """A status line on stderr after QUIET_SECONDS, on a terminal only; yields the callable with which a solve feeds it.
+
+    `words` stand there until it is fed; other long work shows nothing else.
+    """
     console = _watched()
     if console is None:
         yield None
         return
-    status = Status("solving: placing the domain", console=console)
+    status = Status(words, console=console)
     timer = threading.Timer(QUIET_SECONDS, status.start)
     timer.daemon = True
     timer.start()
 
     def progress(level: int, nodes: int, estimate: float) -> None:
         reached = f", error estimate {estimate:.1g}" if math.isfinite(estimate) else ""  # the first two have none
-        status.update(f"solving: level {level}, {nodes} nodes{reached}")
+        status.update(f"solving: {f'level {level}' if level else 'placing the domain'}, {nodes} nodes{reached}")
 
     try:
         yield progress

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from solver.checks import number
+from solver.checks import array, number, shown
 from solver.errors import ModelError
 from solver.interpolant import Array
 
@@ -70,11 +70,15 @@ def fit_window(log_envelope: Callable[[Array], ArrayLike], lags: ArrayLike) -> W
     >>> print(f"{fit.exponent:.3f} {fit.tempered_exponent:.3f} {fit.tau_max:.1f} {fit.amplitude:.3f}")
     1.055 0.500 300.0 1.000
     """
-    ell = np.asarray(lags, dtype=float)
+    ell = array("lags", lags)
     if ell.ndim != 1 or ell.size < 3 or not (ell > 0).all() or not (np.diff(ell) > 0).all() or np.isinf(ell[-1]):
         raise ModelError(f"lags of shape {ell.shape}: a fit needs at least 3 finite positive lags in increasing order")
     logs = np.log(ell)
-    values = np.asarray(log_envelope(logs), dtype=float)
+    if not callable(log_envelope):
+        raise ModelError(f"log_envelope = {shown(log_envelope)}: must be a function of an array of ln ℓ")
+    values = array("ln f", log_envelope(logs))
+    if values.shape != logs.shape:
+        raise ModelError(f"ln f of shape {values.shape}: must be one value for each of the {logs.size} lags")
     if not np.isfinite(values).all():
         place = int(np.argmin(np.isfinite(values)))
         raise ModelError(f"ln f is {values[place]} at lag {ell[place]:g}: the window reaches past what is resolved")

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from solver.closed_form import closed_form
 from solver.command_design import design
 from solver.command_phase import phase
+from solver.design_horizon import design_for_horizon
 from solver.model import Model
 from solver.presets import load_preset
 
@@ -32,7 +33,9 @@ def test_a_map_is_written_with_its_picture(tmp_path: Path) -> None:
     axes = ("--x", "intensity=0.05:1.5:40", "--y", "plateau=0.1:3:30:log")
     status, text = run(phase, "concentrated", *axes, "--out", tmp_path / "map")
     assert status == 0 and "1200 points over intensity and plateau" in text and "broad" in text
-    assert {"phases.nc", "phases.csv", "phases.png"} <= {path.name for path in (tmp_path / "map").iterdir()}
+    assert {"phases.json", "phases.nc", "phases.csv", "phases.png"} <= {
+        path.name for path in (tmp_path / "map").iterdir()
+    }
     assert (tmp_path / "map" / "phases.png").read_bytes().startswith(b"\x89PNG")
     with xarray.open_dataset(tmp_path / "map" / "phases.nc", engine="h5netcdf") as back:
         assert back["exponent"].dims == ("plateau", "intensity") and back["intensity"].attrs["convention"] == "levy"
@@ -69,12 +72,13 @@ def test_a_bad_map_is_one_paragraph_and_status_2(words: list[str], complaint: st
 
 
 def test_a_design_is_written_and_gives_the_exponent(tmp_path: Path) -> None:
-    status, text = run(design, "concentrated", "--exponent", 0.42, "--out", tmp_path / "d.toml")
+    status, text = run(design, "concentrated", "--exponent", 0.42, "--out", tmp_path / "d")
     assert status == 0 and "exponent 0.42, broad" in text and "∂β/∂intensity" in text and "convention levy" in text
-    model = Model.from_toml(tmp_path / "d.toml")
+    assert {path.name for path in (tmp_path / "d").iterdir()} == {"design.json", "model.toml", "zetafp.sha256"}
+    model = Model.from_toml(tmp_path / "d" / "model.toml")
     assert closed_form(model).exponent == pytest.approx(0.42, rel=1e-12)
     assert model.drift == load_preset("concentrated").drift
-    status, text = run(design, tmp_path / "d.toml", "--exponent", 0.8, "--free", "plateau", "--json")
+    status, text = run(design, tmp_path / "d" / "model.toml", "--exponent", 0.8, "--free", "plateau", "--json")
     summary = json.loads(text)
     assert status == 0 and summary["free"] == "plateau" and summary["phase"] == "broad"
     assert closed_form(Model.from_dict(summary["model"])).exponent == pytest.approx(0.8, rel=1e-12)
@@ -86,7 +90,10 @@ def test_a_design_is_written_and_gives_the_exponent(tmp_path: Path) -> None:
         (["concentrated", "--exponent", "3"], "exponents that can be reached are (0, 2.2]"),
         (["concentrated", "--free", "plato"], "did you mean 'plateau'"),
         (["concentrated", "--exponent", "nan"], "exponent = nan"),
-        (["concentrated", "--out", "."], "a directory; name a file"),
+        (["concentrated", "--exponent", "1", "--horizon", "9:9"], "--exponent, --horizon: give one of them"),
+        (["concentrated", "--horizon", "1000"], "horizon = '1000': must be LAG:SAMPLES"),
+        (["concentrated", "--horizon", "1000:few"], "horizon = '1000:few': must be LAG:SAMPLES"),
+        (["concentrated", "--horizon", "0.5:1e6"], "lag = 0.5"),
     ],
 )
 def test_a_bad_design_is_one_paragraph_and_status_2(words: list[str], complaint: str) -> None:
@@ -95,10 +102,19 @@ def test_a_bad_design_is_one_paragraph_and_status_2(words: list[str], complaint:
 
 
 def test_a_design_replaces_no_file(tmp_path: Path) -> None:
-    mine = tmp_path / "mine.toml"
+    mine = tmp_path / "model.toml"
     load_preset("concentrated").to_toml(mine)
     before = mine.read_bytes()
+    status, text = run(design, mine, "--exponent", 0.42, "--out", tmp_path)
+    assert status == 2 and "was not written by zetafp and will not be replaced" in text
+    assert mine.read_bytes() == before
     status, text = run(design, mine, "--exponent", 0.42, "--out", mine)
-    assert status == 2 and "exists and will not be replaced" in text and mine.read_bytes() == before
-    status, text = run(design, mine, "--exponent", 0.42, "--out", tmp_path / "nowhere" / "x.toml")
-    assert status == 2 and "there is no directory" in text
+    assert status == 2 and f"{mine} is a file; name a directory" in text
+
+
+def test_a_design_for_a_horizon(tmp_path: Path) -> None:
+    status, text = run(design, "concentrated", "--horizon", "1000:1e6", "--out", tmp_path / "d", "--json")
+    assert status == 0
+    wanted = design_for_horizon(load_preset("concentrated"), lag=1000.0, samples=1e6)
+    assert Model.from_toml(tmp_path / "d" / "model.toml") == wanted
+    assert json.loads(text) == json.loads((tmp_path / "d" / "design.json").read_text("utf-8"))

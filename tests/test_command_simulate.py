@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from solver.model import Model
 from solver.presets import load_preset
 from validation import monte_carlo
 from validation.verbs import app
@@ -25,12 +26,15 @@ def run(*words: object) -> tuple[int, str]:
 
 
 def test_the_file_holds_what_the_function_returns(tmp_path: Path) -> None:
-    out = tmp_path / "deep" / "samples.npy"
+    out = tmp_path / "deep" / "simulated"
     status, text = run("concentrated", *SHORT, "--seed", 3, "--out", out)
     assert status == 0, text
     wanted = monte_carlo.simulate(load_preset("concentrated"), paths=500, time=2.0, dt=0.1, seed=3)
-    assert np.array_equal(np.load(out), wanted)
-    assert [path.name for path in out.parent.iterdir()] == ["samples.npy"], "nothing is left beside it"
+    assert np.array_equal(np.load(out / "samples.npy"), wanted)
+    assert {path.name for path in out.iterdir()} == {"samples.npy", "simulation.json", "model.toml", "zetafp.sha256"}
+    assert [path.name for path in out.parent.iterdir()] == ["simulated"], "nothing is left beside it"
+    assert json.loads((out / "simulation.json").read_text("utf-8"))["paths"] == 500
+    assert Model.from_toml(out / "model.toml") == load_preset("concentrated")
     assert "500 paths to time 2 in 20 steps of 0.1, seed 3" in text and "z solver" in text and "written to" in text
 
 
@@ -46,11 +50,19 @@ def test_what_is_not_given_comes_from_the_solver() -> None:
 
 
 def test_a_file_is_never_replaced(tmp_path: Path) -> None:
-    out = tmp_path / "mine.npy"
-    out.write_text("mine")
-    status, text = run(*SHORT, "--out", out)
-    assert status == 2 and "exists and will not be replaced" in text
-    assert out.read_text() == "mine"
+    mine = tmp_path / "samples.npy"
+    mine.write_text("mine")
+    status, text = run(*SHORT, "--out", tmp_path)
+    assert status == 2 and "was not written by zetafp and will not be replaced" in text
+    assert [path.name for path in tmp_path.iterdir()] == ["samples.npy"] and mine.read_text() == "mine"
+
+
+def test_one_folder_holds_one_model(tmp_path: Path) -> None:
+    solved = CliRunner().invoke(app, ["solve", "concentrated", "--out", str(tmp_path), "--no-plot"])
+    assert solved.exit_code == 0, solved.output
+    assert run("concentrated", *SHORT, "--out", tmp_path)[0] == 0
+    status, text = run("pure-diffusion", *SHORT, "--out", tmp_path)
+    assert status == 2 and "is of another model" in text
 
 
 @pytest.mark.parametrize(
@@ -59,7 +71,8 @@ def test_a_file_is_never_replaced(tmp_path: Path) -> None:
         (("--paths", 0), "paths = 0: must lie in"),
         (("--dt", -1), "dt = -1.0: must lie in"),
         (("--jobs", 0), "jobs = 0"),
-        (("--out", "samples.txt"), "written as .npy"),
+        (("--start", "nan"), "start = nan: must be a finite number"),
+        (("--start", "inf"), "start = inf: must be a finite number"),
         (("nonsense",), "preset = 'nonsense'"),
         (("frozen-gates", "--time", 1), "no stationary density"),
         (("frozen-gates", *SHORT), "start: missing"),
@@ -81,7 +94,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise KeyboardInterrupt
 
     monkeypatch.setattr(monte_carlo, "in_batches", interrupted)
-    status, text = run(*SHORT, "--out", tmp_path / "samples.npy")
+    status, text = run(*SHORT, "--out", tmp_path / "simulated")
     assert status == 130 and "interrupted" in text and list(tmp_path.iterdir()) == []
 
 

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from solver import sweep_engine
 from solver.command_sweep import sweep
 from solver.sweep_point import Record, Task, failure, solve_point
+from validation.cli import main
 
 STUDY = 'title = "Two"\nmodel = "concentrated"\nrtol = 1e-2\n[axes]\nplateau = [-1.0, 1.0]\n'
 
@@ -39,7 +40,9 @@ def test_a_study_is_solved_then_found(folder: Path) -> None:
     status, text = run("two.toml")
     assert status == 0 and "2 points, 0 of them found in the store" in text
     assert "1 ok" in text and "1 no stationary density" in text and "first complaint: no stationary density" in text
-    assert {"points.sqlite", "sweep.nc", "sweep.csv"} <= {path.name for path in (folder / "two").iterdir()}
+    assert {"points.sqlite", "sweep.json", "sweep.nc", "sweep.csv"} <= {
+        path.name for path in (folder / "two").iterdir()
+    }
     status, text = run("two.toml", "--json")
     summary = json.loads(text)
     assert status == 0 and summary["found_in_store"] == summary["points"] == 2
@@ -56,6 +59,26 @@ def test_ctrl_c_says_what_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert status == 130
     assert "interrupted; 1 of 2 points are stored in here/points.sqlite; the same command goes on from there" in text
     assert not (folder / "here" / "sweep.nc").exists()
+
+
+def test_ctrl_c_is_said_once(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(tasks: list[Task], jobs: int) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sweep_engine, "local", interrupted)
+    monkeypatch.setattr("sys.argv", ["zetafp", "sweep", "two.toml"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 130 and capsys.readouterr().err.count("interrupted") == 1
+
+
+def test_a_file_of_yours_is_refused_before_the_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "two").mkdir()
+    (folder / "two" / "sweep.csv").write_text("mine")
+    monkeypatch.setattr(sweep_engine, "local", lambda tasks, jobs: pytest.fail("it was computed"))
+    status, text = run("two.toml")
+    assert status == 2 and "two/sweep.csv: was not written by zetafp" in text
+    assert [path.name for path in (folder / "two").iterdir()] == ["sweep.csv"]
 
 
 def test_points_that_failed_unforeseen_make_the_status_1(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,19 +37,19 @@ def test_a_root_from_the_text_to_the_files(tmp_path: Path) -> None:
     assert abs(summary["fit"]["exponent"] - summary["law"]["exponent"] - summary["fit"]["bias"]) < 1e-12
     with (out / "tails.csv").open() as stream:
         rows = list(csv.DictReader(stream))
-    assert float(rows[-1]["depths"]) == pytest.approx(1e5) and list(rows[0]) == [
-        "depths",
+    assert float(rows[-1]["depth"]) == pytest.approx(1e5) and list(rows[0]) == [
+        "depth",
         "log_density",
         "local_exponent",
         "residual",
         "log_error",
-        "log_lags",
-        "log_values",
+        "log_lag",
+        "log_value",
         "envelope_exponent",
         "log_samples",
     ]
     # nothing on the way is far from the law, in units of its own error
-    deep = np.array([[float(row[name]) for name in ("depths", "residual", "log_error")] for row in rows])
+    deep = np.array([[float(row[name]) for name in ("depth", "residual", "log_error")] for row in rows])
     deep = deep[deep[:, 0] > 100]
     assert (np.abs(deep[:, 1]) < 10 * deep[:, 2]).all()
 
@@ -112,6 +112,11 @@ kind = "laplace"
 rate = 1e-20
 tempering = 2.0
 """
+
+
+def test_one_neuron_is_no_plural() -> None:
+    status, text = run("concentrated", "--depth", 100, "--neurons", 1)
+    assert status == 0 and "a single neuron has, in the median" in " ".join(text.split()) and "1 neurons" not in text
 
 
 def test_a_root_that_doubles_do_not_tell_from_the_tempering(tmp_path: Path) -> None:

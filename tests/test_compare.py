@@ -28,7 +28,7 @@ from validation.envelope_band import envelope_band
 from validation.goodness_of_fit import ad_test
 from validation.measured import Measured
 from validation.tail_expectation import expected_excess
-from validation.tail_fit import compare_tail, truncated_exponent
+from validation.tail_fit import fit_tail, truncated_exponent
 
 DATA = ROOT / "tests" / "data"
 
@@ -119,12 +119,12 @@ def test_tail_bands_cover(normal: Any, broad: Any) -> None:
     """Both p-values are uniform where the law is right, also for a law without a power tail: and is not for another."""
     for density in (normal, broad):
         zeta = np.sort(density.rvs((40, 400), random_state=21), axis=1)
-        tails = [compare_tail(row, np.ones(400), density) for row in zeta]
+        tails = [fit_tail(row, np.ones(400), density) for row in zeta]
         found = np.array([[tail.hill.p_value, tail.likelihood.p_value] for tail in tails if tail and tail.likelihood])
         assert found.shape == (40, 2)
         assert (np.sum(found < 0.05, axis=0) <= 6).all()  # of 40: 2 expected, more than 6 with probability 0.3%
         assert (0.36 < found.mean(axis=0)).all() and (found.mean(axis=0) < 0.64).all()  # 0.5 ± 3 · 0.046
-    other = compare_tail(zeta[0], np.ones(400), normal)
+    other = fit_tail(zeta[0], np.ones(400), normal)
     assert other is not None and other.hill.p_value < 1e-6
 
 

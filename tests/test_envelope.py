@@ -111,10 +111,10 @@ def test_shapes_and_order() -> None:
 
 def test_bad_arguments() -> None:
     density = gamma_density(1.3)
-    with pytest.raises(ValueError, match=r"lag -2: .*≥ 0"):
+    with pytest.raises(ModelError, match=r"lag -2: .*≥ 0"):
         density.envelope([1.0, -2.0])
     for call in (lambda: density.envelope(), lambda: density.envelope(1.0, log_lags=0.0)):
-        with pytest.raises(TypeError, match="either lags or log_lags"):
+        with pytest.raises(ModelError, match="lags, log_lags: give one of them"):
             call()
 
 

@@ -18,7 +18,7 @@ from conftest import ROOT
 ORDER = [
     *("errors", "checks"),
     *("drift_base", "drift_scan", "drift_forms", "drift_survey", "drift_callable", "drift_table", "drifts"),
-    *("exponential_sum", "jump_exponents", "exponent", "tail_form"),
+    *("exponential_sum", "jump_exponents", "parameter_arrays", "exponent", "tail_form"),
     *("jump_law", "tempered_jumps", "laplace_jumps", "jumps"),
     *("files", "config", "model", "extremes", "presets"),
     *("tail_words", "closed_form"),
@@ -30,14 +30,15 @@ ORDER = [
     *("panels", "envelope_sums", "envelope"),
     *("archive", "evidence", "correlation", "density", "storage"),
     *("discretisation", "affordable", "levels", "history", "power_domain", "edge_search", "given_grid", "stationary"),
-    *("power_check", "crosscheck"),
     *("tail_transform", "tail_candidate", "tail_fit", "tail_data", "tail_singular", "tail_plain"),
-    *("tails", "tail_theory"),
+    *("tails", "tail_moment", "tail_theory"),
+    *("power_check", "settled", "check_row", "crosscheck"),
     *("envelope_law", "window_fit", "finite_network", "horizon", "tail_study"),
     *("axes", "extras", "phase_diagram", "phase_lines", "design_range", "design", "design_horizon", "sensitivity"),
     *("sweep_point", "sweep_store", "sweep_engine", "sweep_result", "sweep", "study"),
-    *("sample_files", "samples", "tables", "report", "plots", "plot_phases", "plot_tails", "folder", "outputs"),
-    *("terminal", "command_solve", "command_tails", "command_phase", "command_design", "command_sweep", "cli"),
+    *("sample_files", "samples", "tables", "report", "folder", "outputs"),
+    *("drawing", "plots", "plot_phases", "plot_tails", "terminal", "options", "answer"),
+    *("command_solve", "command_tails", "command_phase", "command_design", "command_sweep", "cli"),
 ]
 LONGEST = 260  # lines; a longer file explains two things
 NOT_LISTED = {"__init__"}  # re-exports everything, and nothing inside the package imports it
@@ -113,9 +114,9 @@ def users_of(library: str) -> set[str]:
     ("library", "users"),
     [
         ("findiff", {"generator"}),
-        ("matplotlib", {"plots", "plot_phases", "plot_tails"}),
-        ("typer", {"cli", "terminal"} | COMMANDS),
-        ("rich", {"report", "tables", "terminal"} | COMMANDS),
+        ("matplotlib", {"drawing", "plots", "plot_phases", "plot_tails"}),
+        ("typer", {"cli", "terminal", "options", "answer"} | COMMANDS),
+        ("rich", {"report", "tables", "terminal", "answer"} | COMMANDS),
         ("validation", set()),
         ("zetafp", set()),
     ],
@@ -128,7 +129,7 @@ def test_figures_are_imported_lazily_and_only_by_commands() -> None:
     """So that a command which draws nothing does not wait for matplotlib."""
     for name, path in MODULES.items():
         for item, lazy in imports(path.read_text(encoding="utf-8")):
-            if item.startswith(("solver.plots", "solver.plot_")):
+            if item.startswith(("solver.drawing", "solver.plots", "solver.plot_")) and not name.startswith("plot"):
                 assert name in COMMANDS and lazy
 
 
@@ -172,6 +173,8 @@ def test_the_version_stands_in_one_place() -> None:
 
     newest = next(line for line in changelog_lines() if line.startswith("## "))
     assert newest.split()[1] == solver.__version__
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert f"version: {solver.__version__}" in citation
 
 
 def changelog_lines() -> list[str]:

@@ -190,10 +190,13 @@ def test_the_section_of_the_study_is_replaced_and_kept(tmp_path: Path) -> None:
     page = tmp_path / "validation.md"
     page.write_text("# Validation\n\nText.\n", encoding="utf-8")
     for _ in range(2):
-        write_section(page, section(rows, rows[:1], "Ran once."))
+        write_section(
+            page, section(rows, rows[:1], [recovery.Undone("broad", 0.5, (0.1,) * 3, (0.01,) * 3, (0.02,) * 3)])
+        )
         text = page.read_text(encoding="utf-8")
         assert text.count(MARK) == 1 and text.startswith("# Validation\n\nText.\n\n## Recovery")
         assert "All parameters together: 70%" in text and "outside: broad left (50%)" in text
+        assert "| broad | 0.5 | +10.0% → +1.0 ± 2.0% |" in text
     assert kept(page).startswith(MARK) and kept(tmp_path / "none.md") == ""
 
 

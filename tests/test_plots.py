@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -166,3 +168,24 @@ def test_time_scales_that_no_axis_can_hold_are_said_and_not_drawn(tmp_path: Path
 def test_a_body_far_narrower_than_the_drift_is_solved() -> None:
     narrow = solve_stationary(Model(TanhDrift(1.0), 1e-3), rtol=1e-6)
     assert narrow.std() == pytest.approx(np.sqrt(1e-3), rel=1e-3)
+
+
+MODULES = ("solver.plots", "solver.plot_phases", "solver.plot_tails", "validation.comparison_plot")
+MODULES += ("validation.networks.figure",)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_figure_is_drawn_in_one_way(module: str) -> None:
+    """A panel is plot_…(result, ax=None, *, …) and returns the Axes; a page is plot_…(result…, *, title) -> Figure."""
+    found = {name: value for name, value in vars(importlib.import_module(module)).items() if name.startswith("plot_")}
+    assert found
+    for name, function in found.items():
+        first, *rest = inspect.signature(function).parameters.values()
+        assert first.default is inspect.Parameter.empty, name
+        if function.__annotations__["return"] == "Axes":
+            assert rest[0].name == "ax" and rest[0].default is None, name
+            assert all(item.kind is inspect.Parameter.KEYWORD_ONLY for item in rest[1:]), name
+        else:
+            assert function.__annotations__["return"] == "Figure", name
+            title = inspect.signature(function).parameters["title"]
+            assert title.kind is inspect.Parameter.KEYWORD_ONLY and title.default == "", name

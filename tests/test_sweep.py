@@ -51,22 +51,22 @@ def test_every_number_is_that_of_the_solution(solved: list[int]) -> None:
     for intensity in AXES["intensity"]:
         model = axes.with_parameters(MODEL, {"intensity": intensity, "plateau": 0.5})
         density, point = solve_stationary(model, rtol=1e-4), data.sel(intensity=intensity, plateau=0.5)
-        assert float(point["exponent"]) == density.tail_exponent
-        assert float(point["right_exponent"]) == density.right_tail_exponent
+        assert float(point["tail_exponent"]) == density.tail_exponent
+        assert float(point["right_tail_exponent"]) == density.right_tail_exponent
         assert float(point["error_estimate"]) == density.error_estimate <= 1e-4
         assert float(point["mean_log_tau"]) == -density.mean() and float(point["std_log_tau"]) == density.std()
         assert point["log_tau"].values.tolist() == density.timescales().log_ppf([0.2, 0.7]).tolist()
         assert point["log_envelope"].values.tolist() == density.envelope([3.0, 1e5]).log_values.tolist()
-        np.testing.assert_equal(float(point["closed_form"]), closed_form(model).exponent)
-        assert float(abs(point["exponent"] - density.tail_exponent)) <= float(point["exponent_error"])
+        np.testing.assert_equal(float(point["exponent"]), closed_form(model).exponent)
+        assert float(abs(point["tail_exponent"] - density.tail_exponent)) <= float(point["tail_exponent_error"])
 
 
 def test_a_failed_point_is_recorded_and_the_rest_goes_on(solved: list[int]) -> None:
-    data = sweep(MODEL, {"plateau": [-1.0, 1.0], "stability": [1.5, 2.5]}, ["exponent"], rtol=1e-3)
+    data = sweep(MODEL, {"plateau": [-1.0, 1.0], "stability": [1.5, 2.5]}, ["tail_exponent"], rtol=1e-3)
     assert data["status"].values.tolist() == [["no stationary density", "bad model"], ["ok", "bad model"]]
     assert "stability = 2.5: must lie in (0, 2)" in str(data["message"].values[1, 1])
     assert "does not point inwards" in str(data["message"].values[0, 0])
-    assert np.isfinite(data["exponent"].values).tolist() == [[False, False], [True, False]]
+    assert np.isfinite(data["tail_exponent"].values).tolist() == [[False, False], [True, False]]
     assert "log_tau" not in data and "quantile" not in data.dims
 
 
@@ -76,7 +76,7 @@ def test_what_did_not_converge_says_how_far_it_came(monkeypatch: pytest.MonkeyPa
     )
     index, record = solve_point(task(3, MODEL.to_dict(), Options(rtol=1e-11)))
     assert (index, record["status"]) == (3, "not converged") and "max_nodes" in record["message"]
-    assert record["error_estimate"] > 1e-11 and "exponent" not in record
+    assert record["error_estimate"] > 1e-11 and "tail_exponent" not in record
 
 
 def test_something_unforeseen_is_reported_but_not_kept(
@@ -107,7 +107,7 @@ def test_only_what_is_missing_is_computed(solved: list[int], tmp_path: Path) -> 
     assert solved == [1]
     assert wider.sel(plateau=[0.5, 1.0]).identical(first)
     solved.clear()
-    for change in ({"rtol": 1e-2}, {"lags": [2.0]}, {"quantities": ["exponent"]}):
+    for change in ({"rtol": 1e-2}, {"lags": [2.0]}, {"quantities": ["tail_exponent"]}):
         sweep(MODEL, {"plateau": [1.0]}, **({"rtol": 1e-3, "store": store} | change))  # type: ignore[arg-type]
     assert len(solved) == 3, "another question is another point"
 
@@ -115,13 +115,13 @@ def test_only_what_is_missing_is_computed(solved: list[int], tmp_path: Path) -> 
 def test_a_store_gives_back_every_bit_and_replaces_nothing(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     numbers = [*(rng.standard_normal(200) * 10.0 ** rng.integers(-300, 300, 200)), np.inf, -np.inf, -0.0, 5e-324]
-    record = {"status": "ok", "message": "ζ\n", "quantiles": [float(x) for x in numbers], "exponent": float("nan")}
+    record = {"status": "ok", "message": "ζ\n", "quantiles": [float(x) for x in numbers], "tail_exponent": float("nan")}
     with sweep_store.opened(tmp_path / "s") as store:
         store.add("a", record)
         store.add("a", {"status": "other"})
     with sweep_store.opened(tmp_path / "s") as store:
         found = store.find(["a", "b", *map(str, range(1200))])
-    assert list(found) == ["a"] and np.isnan(found["a"]["exponent"]) and found["a"]["message"] == "ζ\n"
+    assert list(found) == ["a"] and np.isnan(found["a"]["tail_exponent"]) and found["a"]["message"] == "ζ\n"
     assert np.array(found["a"]["quantiles"]).tobytes() == np.array(numbers).tobytes()
 
 
@@ -158,7 +158,7 @@ def test_files_hold_the_data(solved: list[int], tmp_path: Path) -> None:
         rows = list(csv.DictReader(stream))
     assert list(rows[0])[:2] == ["intensity", "plateau"] and len(rows) == 6
     for column, values in (
-        ("exponent", data["exponent"]),
+        ("tail_exponent", data["tail_exponent"]),
         ("log_envelope[lag=100]", data["log_envelope"].sel(lag=100.0)),
     ):
         np.testing.assert_array_equal([float(row[column]) for row in rows], values.values.ravel())
@@ -286,8 +286,8 @@ def test_the_shipped_study_runs(solved: list[int]) -> None:
     ends = {name: values[[0, -1]] for name, values in shipped.axes.items()}
     data = sweep(shipped.model, ends, shipped.options.quantities, lags=shipped.options.lags, rtol=1e-4)
     assert (data["status"] == "ok").all() and len(solved) == 8
-    rooted = np.isfinite(data["closed_form"])
-    assert rooted.any() and abs(data["exponent"] / data["closed_form"] - 1).where(rooted).max() < 1e-4
+    rooted = np.isfinite(data["exponent"])
+    assert rooted.any() and abs(data["tail_exponent"] / data["exponent"] - 1).where(rooted).max() < 1e-4
 
 
 def test_a_model_file_is_no_study(tmp_path: Path) -> None:

@@ -348,6 +348,14 @@ def test_the_command_line_solves_untempered_models(tmp_path: Path) -> None:
     assert {"summary.json", "density.csv", "envelope.csv"} <= {path.name for path in (tmp_path / "out").iterdir()}
 
 
+def test_placing_the_domain_is_reported() -> None:
+    calls: list[tuple[int, int, float]] = []
+    solve_stationary(Model(TanhDrift(1.0), 0.0, stable(1.5)), 1e-3, progress=lambda *call: calls.append(call))
+    levels = [level for level, _, _ in calls]
+    assert levels == sorted(levels) and levels.count(0) >= 2  # each domain is compared with one twice as wide
+    assert all(nodes > 0 for _, nodes, _ in calls)
+
+
 def test_moments_exist_by_the_power_of_the_tail() -> None:
     shifted = pure(LinearDrift(1.0, 0.5), 1.0)  # exactly at the border: s^{-2}
     assert not moment_exists(shifted, 1, "left") and not moment_exists(shifted, 1, "right")

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solver import ModelError, Samples
+from solver import ModelError
+from solver.samples import Samples
 from solver.window_fit import fit_window, window
 
 

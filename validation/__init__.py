@@ -10,18 +10,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from validation.comparison import Comparison, compare
-    from validation.measured import Measured, read_measured
+    from validation.comparison import compare
+    from validation.measured import read_measured
     from validation.monte_carlo import sample_stationary, simulate, step_bias
-    from validation.networks.calibrate import Calibration, calibrate
-    from validation.networks.reading import Run, read_run
+    from validation.networks.calibrate import calibrate
+    from validation.networks.reading import read_run
     from validation.preset_study import monte_carlo_study
 
 _MODULES = {
-    "Calibration": "networks.calibrate",
-    "Comparison": "comparison",
-    "Measured": "measured",
-    "Run": "networks.reading",
     "calibrate": "networks.calibrate",
     "compare": "comparison",
     "monte_carlo_study": "preset_study",
@@ -33,10 +29,6 @@ _MODULES = {
 }
 
 __all__ = [
-    "Calibration",
-    "Comparison",
-    "Measured",
-    "Run",
     "calibrate",
     "compare",
     "monte_carlo_study",

@@ -6,21 +6,19 @@ model gives no model.toml, unless `--anyway` asks for one; the status stays 1.
 
 from __future__ import annotations
 
-import functools
-import shutil
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
+from solver import outputs
+from solver.answer import answer, ready
 from solver.errors import ModelError
-from solver.report import to_json
-from solver.terminal import CHECK_FAILED, with_statuses
+from solver.options import Json, Out, Plot, Seed
+from solver.terminal import CHECK_FAILED, progress_on_stderr, text_width, with_statuses
 
-# Longer lines are hard to read, whatever the window.
-WIDEST = 100
-MODEL, FIGURE = "model.toml", "calibration.png"
-FILES = ("calibration.json", "calibration.txt")
+FILES = ("calibration.json", "calibration.txt", "model.toml", "calibration.png")
 
 
 @with_statuses
@@ -34,50 +32,41 @@ def calibrate(
     ] = None,
     interval: Annotated[float, typer.Option(help="Time between successive checkpoints, in the unit wanted.")] = 1.0,
     anyway: Annotated[bool, typer.Option("--anyway", help="Fit a model whatever speaks against it.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Directory for model.toml and calibration.json, .txt, .png.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
-    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw calibration.png into the directory.")] = True,
+    seed: Seed = 0,
+    out: Out = None,
+    plot: Plot = None,
+    json: Json = False,
 ) -> None:
     """Calibrate the model on a training run's time scales and compare what it predicts.
 
+    Files of --out: calibration.json, calibration.txt, calibration.png, and model.toml if there is a model.
+
     Exit status: 0 described, 1 not, 2 bad input, 3 not converged, 130 interrupted.
     """
-    from solver.folder import prepare
-    from solver.outputs import text_writer, write_all
     from validation.networks import describe
     from validation.networks.calibrate import calibrate as calibrate_run
     from validation.networks.prediction import predict, spread
     from validation.networks.reading import read_run
 
-    if out is not None:
-        prepare(out, FILES + (MODEL,) + (FIGURE,) * plot)
+    drawn = ready(out, FILES, plot)
     taken = read_run(run).between(*_window(window))
     measured = spread(taken.last)
-    found = calibrate_run(taken.zeta, interval, seed=seed, anyway=anyway)
-    prediction = None if found.model is None else predict(found.model, taken.last, seed)
+    with progress_on_stderr("calibrating: fits, bootstrap and prediction"):
+        found = calibrate_run(taken.zeta, interval, seed=seed, anyway=anyway)
+        prediction = None if found.model is None else predict(found.model, taken.last, seed)
     findings = describe.all_findings(found, prediction)
-    summary = to_json(describe.to_dict(taken, found, prediction, measured))
-    if out is not None:
-        writers = {
-            "calibration.json": text_writer(summary),
-            "calibration.txt": text_writer(describe.text(taken, found, prediction, measured)),
-        }
-        if found.model is not None:
-            writers[MODEL] = text_writer(describe.model_text(found.model, found, findings))
-        if plot:
-            from validation.networks.figure import plot_calibration  # here: other commands need no matplotlib
+    summary = describe.to_dict(taken, found, prediction, measured)
+    whole, narrow = (describe.text(taken, found, prediction, measured, *width) for width in ((), (text_width(),)))
+    writers = {"calibration.json": outputs.json_writer(summary), "calibration.txt": outputs.text_writer(whole)}
+    if found.model is not None:
+        writers["model.toml"] = outputs.text_writer(describe.model_text(found.model, found, findings))
+    if drawn:
+        from validation.networks.figure import plot_calibration  # here: other commands need no matplotlib
 
-            figure = plot_calibration(taken, found, prediction, title=run.name)
-            writers[FIGURE] = functools.partial(figure.savefig, dpi=110)
-        written = write_all(out, writers, remove=tuple({MODEL, FIGURE} - set(writers)))
-    if json:
-        typer.echo(summary)
-    else:
-        width = min(shutil.get_terminal_size().columns, WIDEST)
-        typer.echo(describe.text(taken, found, prediction, measured, width))
-        if out is not None:
-            typer.echo(f"\nwritten to {out}: {', '.join(path.name for path in written)}")
+        writers["calibration.png"] = outputs.figure_writer(
+            lambda: plot_calibration(taken, found, prediction, title=run.name)
+        )
+    answer(summary, lambda: Text(narrow), json=json, out=out, writers=writers, files=FILES, model=found.model)
     if any(finding.fatal for finding in findings):
         raise typer.Exit(CHECK_FAILED)
 

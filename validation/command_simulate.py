@@ -6,22 +6,25 @@ solver's relaxation rate and said in the summary. A model without a stationary l
 
 from __future__ import annotations
 
-import json as json_format
 import time as clock
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
+from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
+from solver import outputs
+from solver.answer import answer, ready
 from solver.density import StationaryDensity
-from solver.errors import ModelError, NoStationaryDensityError
-from solver.files import write_whole
-from solver.folder import refuse_file
+from solver.errors import NoStationaryDensityError
 from solver.model import Model
-from solver.terminal import find_model, progress_bar, show, with_statuses
+from solver.options import Jobs, Json, Out, Seed, Source
+from solver.terminal import find_model, progress_bar, progress_on_stderr, with_statuses
+
+FILES = ("simulation.json", "samples.npy", "model.toml")
 
 # What is printed of a sample; at 10 000 paths the outermost of these still has ten values beyond it.
 QUANTILES = (0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999)
@@ -29,29 +32,31 @@ QUANTILES = (0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999)
 
 @with_statuses
 def simulate(
-    source: Annotated[str, typer.Argument(metavar="PRESET|FILE", help="A preset or a model file (TOML).")] = "broad",
+    source: Source = "broad",
     paths: Annotated[int, typer.Option(help="Independent paths.")] = 10_000,
-    time: Annotated[float | None, typer.Option(help="Length of a path; default: 12 relaxation times.")] = None,
-    dt: Annotated[float | None, typer.Option(help="Time step; default: 0.1 over the slope of the drift.")] = None,
-    start: Annotated[float | None, typer.Option(help="Where all paths start; default: a zero of the drift.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed; the same one gives the same values.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores. They do not change the values.")] = 1,
-    out: Annotated[Path | None, typer.Option(help="File for the final ζ (.npy); must not exist yet.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON instead of text.")] = False,
+    time: Annotated[float | None, typer.Option(help="Length of a path: 12 relaxation times, unless given.")] = None,
+    dt: Annotated[float | None, typer.Option(help="Time step: 0.1 over the slope of the drift, unless given.")] = None,
+    start: Annotated[float | None, typer.Option(help="Where paths start: a zero of the drift, unless given.")] = None,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    out: Out = None,
+    json: Json = False,
 ) -> None:
     """Simulate paths of a model and compare the quantiles of their final ζ with the solver's.
 
-    Exit status: 0 fine, 2 bad input, 3 not converged, 130 interrupted.
+    Files of --out: samples.npy, the final ζ (for `zetafp compare --kind zeta`), simulation.json, model.toml.
+
+    Exit status: 0 fine, 2 bad input or no stationary density, 3 not converged, 130 interrupted.
     """
     from validation import monte_carlo, walk_defaults  # here: other commands need not wait for scipy.stats
 
     name, model = find_model(source)
-    if out is not None:
-        require_new(out)
-    density = _density(model, needed=time is None or dt is None)
-    if time is None:
-        time = walk_defaults.BURN_IN * walk_defaults.relaxation_time(model)
-    steps, dt = walk_defaults.whole_steps(time, walk_defaults.default_step(model, density) if dt is None else dt)
+    ready(out, FILES, model=model)
+    with progress_on_stderr("solving: the density to compare with, and the relaxation time"):
+        density = _density(model, needed=time is None or dt is None)
+        if time is None:
+            time = walk_defaults.BURN_IN * walk_defaults.relaxation_time(model)
+        steps, dt = walk_defaults.whole_steps(time, walk_defaults.default_step(model, density) if dt is None else dt)
     started = clock.perf_counter()
     zeta = monte_carlo.simulate(
         model, paths=paths, time=time, dt=dt, seed=seed, start=start, jobs=jobs, progress=progress_bar
@@ -66,30 +71,13 @@ def simulate(
         "seed": seed,
         "seconds": clock.perf_counter() - started,
         "quantiles": quantile_rows(zeta, density),
-        "out": None if out is None else str(out),
     }
-    if out is not None:
-        save(out, zeta)
-    typer.echo(json_format.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False)) if json else _print(summary)
-
-
-def require_new(out: Path) -> None:
-    """Raise ModelError unless `out` can become a new .npy file."""
-    if out.suffix.lower() != ".npy":
-        raise ModelError(f"{out}: the samples are written as .npy; give the file that suffix")
-    refuse_file(out.parent)
-    if out.exists():
-        raise ModelError(f"{out}: exists and will not be replaced; name another file, or move it out of the way")
-
-
-def save(out: Path, zeta: NDArray[np.float64]) -> None:
-    """Write the values whole or not at all; raises ModelError, also if the file has come into being meanwhile."""
-    require_new(out)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise ModelError(f"{out}: cannot be written: {problem.strerror or problem}") from problem
-    write_whole(out, lambda stream: np.save(stream, zeta, allow_pickle=False))
+    writers: dict[str, outputs.Writer] = {
+        "samples.npy": lambda path: np.save(path, zeta, allow_pickle=False),
+        "simulation.json": outputs.json_writer(summary),
+        "model.toml": model.to_toml,
+    }
+    answer(summary, lambda: render(summary), json=json, out=out, writers=writers, files=FILES)
 
 
 def _density(model: Model, needed: bool) -> StationaryDensity | None:
@@ -120,8 +108,9 @@ def quantile_rows(zeta: NDArray[np.float64], density: StationaryDensity | None) 
     return rows
 
 
-def _print(summary: dict[str, Any]) -> None:
-    show(
+def render(summary: dict[str, Any]) -> Group:
+    """The summary as text."""
+    head = (
         f"{summary['name']}: {summary['paths']} paths to time {summary['time']:.6g} in {summary['steps']} steps of "
         f"{summary['dt']:.4g}, seed {summary['seed']}, {summary['seconds']:.1f} s\n"
     )
@@ -133,8 +122,4 @@ def _print(summary: dict[str, Any]) -> None:
         cells = [f"{row['probability']:g}", f"{row['sampled']:.4f}"]
         cells += [f"{row['solver']:.4f}", f"{row['standard_error']:.4f}"] if compared else []
         table.add_row(*cells)
-    show(table)
-    if not compared:
-        show("\nno stationary density to compare with")
-    if summary["out"]:
-        show(f"\nwritten to {summary['out']}")
+    return Group(Text(head), table, *(() if compared else (Text("\nno stationary density to compare with"),)))

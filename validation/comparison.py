@@ -30,7 +30,7 @@ from validation.envelope_band import EnvelopeBand, envelope_band
 from validation.goodness_of_fit import Statistic, ad_statistic, ad_test, ks_statistic, ks_test
 from validation.measured import Measured, read_measured
 from validation.pit import PitHistogram, Quantiles, pit_histogram, quantiles
-from validation.tail_fit import TailFits, compare_tail
+from validation.tail_fit import TailFits, fit_tail
 
 Array = NDArray[np.float64]
 Fit = Callable[[Array], StationaryDensity]
@@ -154,7 +154,7 @@ def compare(
         fitted=fitted,
         ks=ks,
         ad=ad,
-        tail=compare_tail(zeta, weight, density, time, level),
+        tail=fit_tail(zeta, weight, density, time, level),
         envelope=envelope_band(measured.zeta, measured.weights, density, random, time, level, RESAMPLES),
         pit=pit_histogram(log_cdf, weight, size, level),
         quantiles=quantiles(zeta, weight, density, size, level),

@@ -8,29 +8,32 @@ verdict is the title's.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
-from numpy.typing import NDArray
 
-from solver.plots import LABEL_LAG, LABEL_TAU, LABEL_ZETA, MEASURED, SOLUTION
+from solver.drawing import (
+    BAND,
+    BARS,
+    LABEL_LAG,
+    LABEL_TAU,
+    LABEL_ZETA,
+    LARGEST_LOG,
+    MEASURED,
+    POINTS,
+    SOLUTION,
+    Array,
+    axes_for,
+    finished,
+    logarithmic,
+)
 from validation.comparison import Comparison
 from validation.comparison_notes import p_value_text
 from validation.goodness_of_fit import running_weights
 
-Array = NDArray[np.float64]
-
-# A measured set of values is drawn with points, what the density expects with a line and a band of its colour.
-POINTS: dict[str, Any] = {"color": "#444444", "marker": "o", "ms": 3, "ls": "none"}
-BAND: dict[str, Any] = {"color": "#1f4e79", "alpha": 0.18, "lw": 0}
 # Points of a drawn curve, the bins of the histogram at most, and what the axes leave beside the sample, in units of its
 # range.
 CURVE, MOST_BINS, MARGIN = 300, 40, 0.15
-# e^{±300} and the products of two such numbers fit a double, and an axis needs some room.
-_LARGEST = 300.0
 
 
 def plot_comparison(result: Comparison, *, title: str = "") -> Figure:
@@ -49,34 +52,34 @@ def plot_comparison(result: Comparison, *, title: str = "") -> Figure:
 
 def plot_histogram(result: Comparison, ax: Axes | None = None) -> Axes:
     """The sample's density of ζ beside ρ."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     zeta, weights = result.measured.zeta, result.measured.weights
     where = _range(zeta)
     bins = min(MOST_BINS, max(8, int(2 * np.sqrt(result.effective_size))))
-    ax.hist(zeta, bins=bins, weights=weights, density=True, color="#bbbbbb", label=f"sample, Q = {zeta.size}")
+    ax.hist(zeta, bins=bins, weights=weights, label=f"sample, Q = {zeta.size}", **BARS)
     ax.plot(where, result.density.pdf(where), label="density ρ(ζ)", **SOLUTION)
     ax.set(xlabel=LABEL_ZETA, ylabel="density   [per unit ζ]", title="log decay rates")
-    return _finished(ax)
+    return finished(ax)
 
 
 def plot_survival(result: Comparison, ax: Axes | None = None) -> Axes:
     """P(τ > t) of the sample and of the density, on logarithmic axes."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     zeta, share = _sorted(result)
-    shown = np.abs(zeta) < _LARGEST
+    shown = np.abs(zeta) < LARGEST_LOG
     ax.plot(np.exp(-zeta[shown]), share[shown], label="sample", **POINTS)
     where = _range(zeta[shown])
     log_mass = result.density.logcdf(where)
     visible = log_mass > np.log(share[0]) - 3  # a little below the last point
     ax.plot(np.exp(-where[visible]), np.exp(log_mass[visible]), label="density", **SOLUTION)
-    _scale(ax, np.exp(-where))
+    logarithmic(ax, "x", np.exp(-where))
     ax.set(yscale="log", xlabel=LABEL_TAU, ylabel="P(τ > t)   [1]", title="survival of time scales")
-    return _finished(ax)
+    return finished(ax)
 
 
 def plot_pit(result: Comparison, ax: Axes | None = None) -> Axes:
     """Histogram of u = P(ζ) with the band of one bin."""
-    ax, pit = _axes(ax), result.pit
+    ax, pit = axes_for(ax), result.pit
     ax.stairs(pit.density, pit.edges, fill=True, color="#bbbbbb", label="sample")
     ax.axhspan(pit.low, pit.high, label=f"{_covered(result)} band of one bin", **BAND)
     ax.axhline(1.0, label="density", **SOLUTION)
@@ -85,12 +88,12 @@ def plot_pit(result: Comparison, ax: Axes | None = None) -> Axes:
         ylabel="density of u   [1]",
         title="probability integral transform",
     )
-    return _finished(ax)
+    return finished(ax)
 
 
 def plot_quantiles(result: Comparison, ax: Axes | None = None) -> Axes:
     """Quantiles of the sample against those of the density, with the band of each."""
-    ax, q = _axes(ax), result.quantiles
+    ax, q = axes_for(ax), result.quantiles
     inside = np.isfinite(q.expected) & np.isfinite(q.low) & np.isfinite(q.high)
     ax.fill_between(
         q.expected[inside], q.low[inside], q.high[inside], label=f"{_covered(result)} band of one point", **BAND
@@ -102,16 +105,16 @@ def plot_quantiles(result: Comparison, ax: Axes | None = None) -> Axes:
         ylabel="quantile of the sample, ζ   [log rate]",
         title="quantiles",
     )
-    return _finished(ax)
+    return finished(ax)
 
 
 def plot_tail(result: Comparison, ax: Axes | None = None) -> Axes:
     """Hill's exponent above each threshold beside what the density expects there."""
-    ax, tail = _axes(ax), result.tail
+    ax, tail = axes_for(ax), result.tail
     if tail is None:
         ax.text(0.5, 0.5, "too few values for a tail", transform=ax.transAxes, ha="center")
     else:
-        tau = np.exp(np.minimum(tail.log_tau, _LARGEST))
+        tau = np.exp(np.minimum(tail.log_tau, LARGEST_LOG))
         ax.fill_between(tau, tail.expected_low, tail.expected_high, label=f"{_covered(result)} band", **BAND)
         ax.plot(tau, tail.expected, label="expected over τ > t", **SOLUTION)
         ax.plot(tau, tail.local, color="#2e8b57", ls="-.", label="d ln ρ/dζ at ζ = -ln t")
@@ -119,19 +122,19 @@ def plot_tail(result: Comparison, ax: Axes | None = None) -> Axes:
             ax.axhline(tail.tail_exponent, color="#c1440e", ls="--", label=f"t → ∞: {tail.tail_exponent:.4g}")
         ax.plot(tau, tail.curve, label="sample (Hill)", **POINTS)
         shown = np.concatenate([tail.expected_high, tail.curve, [tail.tail_exponent]])
-        _scale(ax, tau)
+        logarithmic(ax, "x", tau)
         ax.set(ylim=(0.0, 1.15 * float(np.max(shown[np.isfinite(shown)], initial=0.1))))
     ax.set(xlabel="threshold t   [time]", ylabel="exponent   [1]", title="slow tail: Hill's exponent over τ > t")
-    return _finished(ax)
+    return finished(ax)
 
 
 def plot_band(result: Comparison, ax: Axes | None = None) -> Axes:
     """The envelope of the sample with its band beside f."""
-    ax, band = _axes(ax), result.envelope
+    ax, band = axes_for(ax), result.envelope
     if band is None:
         ax.text(0.5, 0.5, "too few values for an envelope", transform=ax.transAxes, ha="center")
     else:
-        drawn = np.abs(band.log_lags) < _LARGEST
+        drawn = np.abs(band.log_lags) < LARGEST_LOG
         lags = np.exp(band.log_lags[drawn])
         low, high, values = (np.exp(part[drawn]) for part in (band.low, band.high, band.log_values))
         ax.fill_between(
@@ -139,10 +142,10 @@ def plot_band(result: Comparison, ax: Axes | None = None) -> Axes:
         )
         ax.plot(lags, values, ls=":", label="sample, Σ w exp(-ℓ/τ) / Σ w", **MEASURED)
         ax.plot(lags, np.exp(band.expected[drawn]), label="density f(ℓ)", **SOLUTION)
-        _scale(ax, lags)
+        logarithmic(ax, "x", lags)
         ax.set(yscale="log" if values.max() > 10 * values.min() else "linear")
     ax.set(xlabel=LABEL_LAG, ylabel="envelope f   [1]", title="envelope")
-    return _finished(ax)
+    return finished(ax)
 
 
 def _sorted(result: Comparison) -> tuple[Array, Array]:
@@ -150,16 +153,6 @@ def _sorted(result: Comparison) -> tuple[Array, Array]:
     order = np.argsort(result.measured.zeta)
     share = running_weights(result.measured.weights[order])
     return result.measured.zeta[order], 0.5 * (share[1:] + share[:-1])
-
-
-def _scale(ax: Axes, shown: Array) -> None:
-    """Logarithmic over more than a decade; up to three decades have ticks at 1, 2, 5: those of decades are too few."""
-    if shown.max() > 10 * shown.min():
-        ax.set_xscale("log")
-        ax.xaxis.set_minor_formatter(NullFormatter())
-        if shown.max() < 1000 * shown.min():
-            ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
-            ax.xaxis.set_major_formatter("{x:g}")
 
 
 def _range(zeta: Array) -> Array:
@@ -170,14 +163,3 @@ def _range(zeta: Array) -> Array:
 
 def _covered(result: Comparison) -> str:
     return f"{100 * (1 - result.level):g}%"
-
-
-def _axes(ax: Axes | None) -> Axes:
-    return Figure(figsize=(5.5, 4.2), layout="constrained").subplots() if ax is None else ax
-
-
-def _finished(ax: Axes) -> Axes:
-    ax.grid(alpha=0.25)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(fontsize=8)
-    return ax

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solver.checks import suggestion
+from solver.checks import array, suggestion
 from solver.sample_files import headings, read_values
 from solver.samples import Kind, Samples, SamplesError
 
@@ -50,7 +50,7 @@ class Measured:
 
         Raises SamplesError if no value is usable, or for a weight that is negative or not finite.
         """
-        flat = np.ravel(np.asarray(values, dtype=float))
+        flat = np.ravel(array(path or "samples", values, SamplesError))
         given = _checked_weights(weights, flat.size, path)
         samples = Samples.from_values(flat, kind, path)
         usable = np.isfinite(flat) & ((flat > 0) | (kind == "zeta"))
@@ -143,12 +143,12 @@ def _read_weights(path: Path, weights: str | Path | None) -> Array | None:
 def _checked_weights(weights: ArrayLike | None, size: int, path: str) -> Array:
     if weights is None:
         return np.ones(size)
-    array = np.ravel(np.asarray(weights, dtype=float))
     where = f"{path}: " if path else ""
-    if array.size != size:
-        raise SamplesError(f"{where}{array.size} weights for {size} values: there must be one each")
-    bad = ~(np.isfinite(array) & (array >= 0))
+    listed = np.ravel(array(f"{where}weights", weights, SamplesError))
+    if listed.size != size:
+        raise SamplesError(f"{where}{listed.size} weights for {size} values: there must be one each")
+    bad = ~(np.isfinite(listed) & (listed >= 0))
     if bad.any():
         place = int(np.argmax(bad))
-        raise SamplesError(f"{where}weights[{place}] = {array[place]:g}: must be a finite number ≥ 0")
-    return array
+        raise SamplesError(f"{where}weights[{place}] = {listed[place]:g}: must be a finite number ≥ 0")
+    return listed

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solver.checks import number, positive
+from solver.checks import array, number, positive
 from solver.errors import ModelError
 from solver.model import Model
 from validation import walk_defaults
@@ -145,7 +145,9 @@ def _step(model: Model, dt: float | None) -> float:
 def _start(model: Model, count: int, start: ArrayLike | None, field: str) -> Array:
     """Where the walkers begin, shape (count,)."""
     count = int(number(field, count, low=1, integer=True))
-    value = np.asarray(walk_defaults.default_start(model) if start is None else start, dtype=float)
-    if value.shape not in ((), (count,)) or not np.isfinite(value).all():
-        raise ModelError(f"start: shape {value.shape}, must be one finite number or {count} of them")
+    value = array("start", walk_defaults.default_start(model) if start is None else start)
+    if value.shape not in ((), (count,)):
+        raise ModelError(f"start: shape {value.shape}, must be one number or {count} of them")
+    if not np.isfinite(value).all():
+        raise ModelError(f"start = {value[~np.isfinite(value)].flat[0]}: must be a finite number")
     return np.broadcast_to(value, count).copy()

@@ -86,7 +86,7 @@ class TailFits:
         }
 
 
-def compare_tail(
+def fit_tail(
     zeta: Array, weights: Array, density: StationaryDensity, time: float = 1.0, level: float = 0.05
 ) -> TailFits | None:
     """The slow tail of log rates in increasing order, shape (n,); None below 2 · FEWEST values.

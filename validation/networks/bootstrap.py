@@ -36,7 +36,10 @@ _JUMP = 2.38
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """θ drawn, (draws, p); by how much the noise's likelihood was flattened; information shared by drift and noise."""
+    """θ drawn, (draws, p), without the bias of the splitting; by how much the noise's likelihood was flattened.
+
+    `shared` is the information that drift and noise have in common, `accepted` the share of steps the chain took.
+    """
 
     theta: Array
     block: int
@@ -51,7 +54,7 @@ def draw(fit: Fit, counts: Array, interval: float, block: int, rng: np.random.Ge
     drift_information = fit.information[:DRIFT, :DRIFT]
     # a pseudo-inverse: what the data do not hold at all does not move, and `findings` says that it is not held
     moves = (weights - 1) @ fit.scores[:, :DRIFT] @ np.linalg.pinv(drift_information, rcond=1e-12, hermitian=True)
-    drift = fit.theta[:DRIFT] + moves
+    drift = fit.theta[:DRIFT] + moves @ fit.shift.response.T
     shape = fit.theta[DRIFT:]
     flattened = max(1.0, scatter(fit.scores[:, DRIFT:], fit.information[DRIFT:, DRIFT:], block))
     noise, accepted = (
@@ -61,7 +64,7 @@ def draw(fit: Fit, counts: Array, interval: float, block: int, rng: np.random.Ge
     )
     scale = np.sqrt(np.diag(fit.information)) + 1e-300
     shared = float(np.abs((fit.information / np.outer(scale, scale))[:DRIFT, DRIFT:]).max())
-    return Draws(np.column_stack([drift, noise]), block, flattened, shared, accepted)
+    return Draws(np.column_stack([drift, noise]) + fit.shift.by, block, flattened, shared, accepted)
 
 
 def block_weights(checkpoints: int, block: int, size: int, rng: np.random.Generator) -> Array:

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import math
 import textwrap
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
-from numpy.typing import NDArray
 
-from solver.plots import LABEL_LAG, LABEL_TAU, MEASURED, SOLUTION, THEORY
+from solver.drawing import (
+    BAND,
+    BARS,
+    LABEL_LAG,
+    LABEL_TAU,
+    MEASURED,
+    POINTS,
+    SOLUTION,
+    THEORY,
+    Array,
+    finished,
+    logarithmic,
+)
 from validation.networks.calibrate import Calibration, verdict
 from validation.networks.curves import expected_rate, mean_rates
 from validation.networks.describe import all_findings
@@ -25,11 +34,6 @@ from validation.networks.noise_law import Noise
 from validation.networks.prediction import Prediction
 from validation.networks.reading import Run
 
-Array = NDArray[np.float64]
-
-BAND: dict[str, Any] = {"color": "#1f4e79", "alpha": 0.18, "lw": 0}
-POINTS: dict[str, Any] = {"color": "#444444", "marker": "o", "ms": 3.5, "ls": "none"}
-BARS: dict[str, Any] = {"density": True, "color": "#bbbbbb"}
 NOTHING = "no model was fitted"
 
 
@@ -46,9 +50,7 @@ def plot_calibration(run: Run, found: Calibration, prediction: Prediction | None
     _exponents(axes[1, 2], found, prediction)
     _phases(axes[1, 3], found)
     for ax in axes.ravel():
-        ax.grid(alpha=0.25)
-        if ax.get_legend_handles_labels()[0]:
-            ax.legend(fontsize=8)
+        finished(ax)
     sentence = verdict(all_findings(found, prediction))
     figure.suptitle("\n".join(textwrap.wrap(f"{title}: {sentence}" if title else sentence, 150)))
     return figure
@@ -65,7 +67,7 @@ def _drift(ax: Axes, found: Calibration) -> None:
         curves = np.array([drift_of(theta)(where) for theta in found.draws.theta])
         low, high = np.quantile(curves, [0.05, 0.95], axis=0)
         ax.fill_between(where, low, high, label="F, 90% band", **BAND)
-        drift = drift_of(found.fit.theta)
+        drift = drift_of(found.fit.corrected)
         ax.plot(where, drift(where), label="F fitted", **SOLUTION)
         ax.plot(
             where, expected_rate(found.fit, steps.interval, where), label="mean rate expected", color="#c1440e", ls=":"
@@ -104,7 +106,7 @@ def _course(ax: Axes, run: Run) -> None:
         rows = [np.quantile(row[np.isfinite(row)], share) if np.isfinite(row).any() else np.nan for row in run.zeta]
         ax.plot(run.checkpoints, np.exp(-np.array(rows)), style, color="#444444", label=f"{100 * (1 - share):g}%")
     ax.set(xlabel="checkpoint   [its number]", ylabel=LABEL_TAU, title="points of τ over the run")
-    _logarithmic(ax, "y", np.exp(-run.zeta[np.isfinite(run.zeta)]))
+    logarithmic(ax, "y", np.exp(-run.zeta[np.isfinite(run.zeta)]))
 
 
 def _bins(values: Array) -> int:
@@ -131,7 +133,7 @@ def _timescales(ax: Axes, run: Run, prediction: Prediction | None) -> None:
         ax.plot(where, prediction.density.timescales().pdf(where), label="predicted p(τ)", **SOLUTION)
         ax.set_ylim(bottom=0.1 / (tau.size * np.ptp(tau) + 1e-300))
     ax.set(yscale="log", xlabel=LABEL_TAU, ylabel="p(τ)   [1/time]", title="time scales")
-    _logarithmic(ax, "x", tau)
+    logarithmic(ax, "x", tau)
 
 
 def _envelope(ax: Axes, run: Run, prediction: Prediction | None) -> None:
@@ -159,7 +161,7 @@ def _envelope(ax: Axes, run: Run, prediction: Prediction | None) -> None:
 
     values = Samples.from_values(run.last, "zeta").log_envelope(logs)
     ax.plot(np.exp(logs), np.exp(values), ls=":", label="last checkpoint", **MEASURED)
-    _logarithmic(ax, "x", np.exp(logs))
+    logarithmic(ax, "x", np.exp(logs))
     ax.set(yscale="log", ylim=(1e-3, 1.5), xlabel=LABEL_LAG, ylabel="envelope f   [1]", title="envelope")
 
 
@@ -198,17 +200,6 @@ def _phases(ax: Axes, found: Calibration) -> None:
         ax.set_xticks([])
     ax.bar(names, shares, color="#1f4e79", alpha=0.6)
     ax.set(ylim=(0, 1), ylabel="share of the draws   [1]", title="phase")
-
-
-def _logarithmic(ax: Axes, which: str, shown: Array) -> None:
-    """Logarithmic over more than a decade; up to three have ticks at 1, 2, 5, as those of decades are too few."""
-    if shown.max() > 10 * shown.min():
-        (ax.set_xscale if which == "x" else ax.set_yscale)("log")
-        axis = ax.xaxis if which == "x" else ax.yaxis
-        axis.set_minor_formatter(NullFormatter())
-        if shown.max() < 1000 * shown.min():
-            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
-            axis.set_major_formatter("{x:g}")
 
 
 def _range(last: Array, prediction: Prediction) -> Array:

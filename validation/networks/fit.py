@@ -28,6 +28,7 @@ from validation.networks.likelihood import (
     step_scores,
 )
 from validation.networks.noise_law import Cells
+from validation.networks.splitting_bias import Shift, shift
 
 Array = NDArray[np.float64]
 
@@ -47,7 +48,10 @@ _STARTS = ((0.0, 0.5, 0.7), (1.0, -1.0, 0.3), (0.5, 1.5, 1.5))
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """θ (see `likelihood`), the cells its law lives on, scores summed by checkpoint (T, p), information (p, p)."""
+    """θ̂ (see `likelihood`), the cells its law lives on, scores summed by checkpoint (T, p), information (p, p).
+
+    θ̂ makes the steps most likely if the splitting were exact; `shift` takes its bias off.
+    """
 
     theta: Array
     cells: Cells
@@ -55,6 +59,12 @@ class Fit:
     information: Array
     log_likelihood: float
     without_jumps: float  # ln likelihood of diffusion alone
+    shift: Shift
+
+    @property
+    def corrected(self) -> Array:
+        """θ̂ without the bias of the splitting: what the numbers of the model are."""
+        return np.asarray(self.theta + self.shift.by)
 
 
 def fit(steps: Steps, rng: np.random.Generator) -> Fit:
@@ -66,12 +76,16 @@ def fit(steps: Steps, rng: np.random.Generator) -> Fit:
         cells, shape, _ = _noise(some, drift, shape)
         drift = _scoring(some, np.concatenate([drift, shape]), cells)
     if some is not steps:
-        cells, shape, _ = _noise(steps, drift, shape)
-        drift = _scoring(steps, np.concatenate([drift, shape]), cells, rounds=1)
+        for _ in range(_ROUNDS):
+            cells, shape, _ = _noise(steps, drift, shape)
+            before, drift = drift, _scoring(steps, np.concatenate([drift, shape]), cells, rounds=1)
+            if np.array_equal(before, drift):
+                break
     cells, shape, alone = _noise(steps, drift, shape)
     theta = np.concatenate([drift, shape])
     scores, information = summed_scores(steps, theta, cells)
-    return Fit(theta, cells, scores, information, log_likelihood(steps, theta, cells), alone)
+    off = shift(steps, theta, cells, information)
+    return Fit(theta, cells, scores, information, log_likelihood(steps, theta, cells), alone, off)
 
 
 def summed_scores(steps: Steps, theta: Array, cells: Cells) -> tuple[Array, Array]:

@@ -99,7 +99,7 @@ def fit_noise(cells: Cells, counts: Array, interval: float, start: Array, prior:
     value = worth(shape)
     for _ in range(_MOST_ROUNDS):
         scores = noise_scores(cells, shape, interval)[:, used]
-        slope, bend = _prior_slopes(shape) if prior else (np.zeros(shape.size), np.zeros(shape.size))
+        slope, bend = prior_slopes(shape) if prior else (np.zeros(shape.size), np.zeros(shape.size))
         information = (scores * weight) @ scores.T + np.diag(bend)
         gradient = scores @ weight + slope
         for _ in range(_TRIALS):
@@ -127,7 +127,7 @@ def noise_scores(cells: Cells, shape: Array, interval: float) -> Array:
     return np.array(rows)
 
 
-def _prior_slopes(shape: Array) -> tuple[Array, Array]:
+def prior_slopes(shape: Array) -> tuple[Array, Array]:
     """Slope and minus the bend of `log_prior`."""
     slope, bend = np.zeros(shape.size), np.zeros(shape.size)
     if shape.size > 1:

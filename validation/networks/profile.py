@@ -39,9 +39,12 @@ _STEP = 1e-5
 
 
 def profile_intervals(
-    cells: Cells, counts: Array, interval: float, shape: Array, flattened: float, draws: Array
+    cells: Cells, counts: Array, interval: float, shape: Array, flattened: float, draws: Array, shift: Array
 ) -> dict[str, Interval]:
-    """Intervals at LEVEL of η_G, η_J, α, λ, around a fit with jumps; `draws` (n, 4) are places to start from."""
+    """Intervals at LEVEL of η_G, η_J, α, λ, around a fit with jumps; `draws` (n, 4) are places to start from.
+
+    All are coordinates of the splitting; `shift` (4,) takes its bias off the numbers, as in `Fit`.
+    """
     used = np.flatnonzero(counts)
     weight = counts[used]
 
@@ -61,9 +64,10 @@ def profile_intervals(
     out = {}
     for name in NOISE_NAMES:
         ends = []
+        number = _log(name, shift)
         for sign in (-1.0, 1.0):
-            start = max(inside, key=lambda at: sign * _log(name)(at))
-            ends.append(math.exp(_farthest(_log(name), sign, start, worth, slope, allowed, flattened)))
+            start = max(inside, key=lambda at: sign * number(at))
+            ends.append(math.exp(_farthest(number, sign, start, worth, slope, allowed, flattened)))
         out[name] = Interval(ends[0], ends[1])
     return out
 
@@ -72,8 +76,9 @@ def all_intervals(fit: Fit, counts: Array, interval: float, draws: Draws) -> dic
     """Of the drift and the exponents from the draws, of the noise by profile likelihood where there are jumps."""
     out = intervals(columns(draws.theta))
     if fit.theta.size > DRIFT + 1:
-        shapes = draws.theta[:, DRIFT:]
-        out |= profile_intervals(fit.cells, counts, interval, fit.theta[DRIFT:], draws.flattened, shapes)
+        shift = fit.shift.by[DRIFT:]
+        shapes = draws.theta[:, DRIFT:] - shift
+        out |= profile_intervals(fit.cells, counts, interval, fit.theta[DRIFT:], draws.flattened, shapes, shift)
     return out
 
 
@@ -112,11 +117,11 @@ def _farthest(
     return value(start)
 
 
-def _log(name: str) -> Callable[[Array], float]:
-    """ln of a parameter as a function of the coordinates."""
+def _log(name: str, shift: Array) -> Callable[[Array], float]:
+    """ln of a parameter as a function of the coordinates of the splitting."""
 
     def value(at: Array) -> float:
-        noise = Noise.of(at)
+        noise = Noise.of(at + shift)
         number = noise.diffusion if name == "diffusion" else getattr(noise.jumps, name)
         return math.log(number)
 

@@ -9,16 +9,16 @@ travel along.
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from solver.checks import array
 from solver.errors import ModelError
-from solver.sample_files import headings, read_values
-from solver.samples import SamplesError
+from solver.sample_files import SamplesError, fields_of, headings, is_number, read_values
+from solver.samples import reasons_of
 from validation.measured import CHECKPOINT
 
 Array = NDArray[np.float64]
@@ -48,7 +48,7 @@ class Run:
     @classmethod
     def from_tau(cls, tau: ArrayLike, checkpoints: ArrayLike | None = None, path: str = "") -> Run:
         """τ (checkpoints, units) in any unit of time; raises SamplesError if no table, or nothing in it is usable."""
-        table = np.asarray(tau, dtype=float)
+        table = array(path or "tau", tau, SamplesError)
         where = f"{path}: " if path else ""
         if table.ndim != 2 or min(table.shape) == 0:
             raise SamplesError(f"{where}shape {table.shape}: a run is a table with a row a checkpoint, a column a unit")
@@ -89,9 +89,8 @@ class Run:
         """One line: size, first and last checkpoint, what is missing."""
         count, units = self.zeta.shape
         text = f"{count} checkpoints ({self.checkpoints[0]} to {self.checkpoints[-1]}) of {units} units"
-        words = ((self.nan, "NaN"), (self.infinite, "infinite"), (self.not_positive, "not positive"))
-        reasons = [f"{number} {word}" for number, word in words if number]
-        lost = f"; values not used: {', '.join(reasons)}" if reasons else ""
+        reasons = reasons_of(self.nan, self.infinite, self.not_positive)
+        lost = f"; values not used: {reasons}" if reasons else ""
         apart = np.unique(np.diff(self.checkpoints))
         uneven = f"; {apart[0]} to {apart[-1]} apart, taken as equal intervals" if apart.size > 1 else ""
         return text + uneven + lost + (f"; {self.dropping} units drop in or out" if self.dropping else "")
@@ -136,16 +135,14 @@ def _table(path: Path) -> Array:
         raise SamplesError(f"{path}: not a text file") from None
     rows: list[list[float]] = []
     for number, line in enumerate(lines, start=1):
-        text = line.split("#", 1)[0].strip()
-        if not text:
+        cells = [cell or "nan" for cell in fields_of(line.split("#", 1)[0])]
+        if not cells:
             continue
-        mark = next((mark for mark in ";,\t" if mark in text), " ")
-        cells = text.split() if mark == " " else [cell.strip() for cell in next(csv.reader([text], delimiter=mark))]
         try:
-            rows.append([float(cell or "nan") for cell in cells])
+            rows.append([float(cell) for cell in cells])
         except ValueError:
-            if rows or any(_is_number(cell) for cell in cells):
-                wrong = next(cell for cell in cells if not _is_number(cell))
+            if rows or any(map(is_number, cells)):
+                wrong = next(cell for cell in cells if not is_number(cell))
                 raise SamplesError(f"{path}, line {number}: {wrong!r} is not a number (write nan if missing)") from None
             continue
         if len(rows[-1]) != len(rows[0]):
@@ -153,11 +150,3 @@ def _table(path: Path) -> Array:
     if not rows:
         raise SamplesError(f"{path}: no values in the file")
     return np.array(rows)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text or "nan")
-    except ValueError:
-        return False
-    return True

@@ -6,9 +6,9 @@ Strang's splitting: half a flow, the noise of the whole interval, half a flow. U
 noise whatever x is, so that drift and noise part: ln p(y | x) = ln f(r) - ln φ'(φ⁻¹(y)). No Euler mean is taken, hence
 none of its bias of order interval · F'.
 
-The catch is the error of the splitting: a κ too high by 5% at interval · F' = 0.25 and by 24% at 1 (measured, and told
-by the finding `coarse`). A logistic drift has its flow only implicitly: it is tabulated by Runge and Kutta and read
-through a cubic spline.
+The catch is the error of the splitting: a κ too high by 5% at interval · F' = 0.25 and by 24% at 1 (measured).
+`splitting_bias` takes it off. A logistic drift has its flow only implicitly: it is tabulated by Runge and Kutta and
+read through a cubic spline.
 """
 
 from __future__ import annotations

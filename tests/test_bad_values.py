@@ -1,0 +1,95 @@
+"""Values that are no numbers, do not fit together or leave the range of doubles: one sentence, from every entry."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solver import (
+    ModelError,
+    SamplesError,
+    bounded_envelope,
+    finite_network,
+    fit_window,
+    horizon,
+    intensity_for_exponent,
+    phase,
+    spectral_exponent,
+    threshold_intensity,
+)
+from solver.samples import Samples
+from validation import compare, simulate
+from validation.measured import Measured
+from validation.networks.calibrate import calibrate
+from validation.networks.reading import Run
+
+LAGS = np.geomspace(10.0, 1000.0, 61)
+NO_NUMBERS = "must be numbers, in an array or in lists of one length"
+CASES: dict[str, tuple[type[Exception], str, Callable[[Any], object]]] = {
+    "exponent, word": (ModelError, f"plateau = 'a': {NO_NUMBERS}", lambda d: spectral_exponent("a", 1, 1, 1, 1)),
+    "exponent, shapes": (
+        ModelError,
+        "shapes that do not broadcast: plateau (2,), diffusion (3,)",
+        lambda d: spectral_exponent([1, 2], [1, 2, 3], 0.4, 1.5, 2.2),
+    ),
+    "threshold, shapes": (
+        ModelError,
+        "plateau (2,), tempering",
+        lambda d: threshold_intensity([1, 2], 1, 1.5, [1] * 3),
+    ),
+    "inverse, shapes": (
+        ModelError,
+        "exponent (2,), plateau (3,)",
+        lambda d: intensity_for_exponent([1, 2], [1, 2, 3], 0.4, 1.5, 2.2),
+    ),
+    "phase, shapes": (ModelError, "intensity (2,), tempering (3,)", lambda d: phase(1, 1, [1, 2], 1.5, [1] * 3)),
+    "exponent, doubles": (
+        ModelError,
+        "plateau = 1e+300: with the other parameters it leaves the range of doubles",
+        lambda d: spectral_exponent(1e300, 1e-299, 0.0, 1.5, 2.2),
+    ),
+    "compare, word": (SamplesError, f"samples = ['a']: {NO_NUMBERS}", lambda d: compare(["a"], d)),
+    "compare, complex": (SamplesError, f"samples = [1j]: {NO_NUMBERS}", lambda d: compare([1j], d)),
+    "compare, rows": (SamplesError, f"samples = [[1, 2], [3]]: {NO_NUMBERS}", lambda d: compare([[1, 2], [3]], d)),
+    "weights": (SamplesError, "weights = ['a']", lambda d: Measured.from_values([1.0], weights=["a"])),  # type: ignore[list-item]
+    "samples": (SamplesError, "samples = ['1']", lambda d: Samples.from_values(["1"])),
+    "run": (SamplesError, "tau = [['a']]", lambda d: Run.from_tau([["a"]])),
+    "calibrate": (ModelError, "zeta = [[1j]]", lambda d: calibrate([[1j]])),
+    "start": (ModelError, "start = 'a'", lambda d: simulate(d.model, start="a", paths=3, time=1.0, dt=0.1)),
+    "fit, scalar": (
+        ModelError,
+        "ln f of shape (): must be one value for each",
+        lambda d: fit_window(lambda x: 1.0, LAGS),
+    ),
+    "fit, function": (ModelError, "log_envelope = 3: must be a function", lambda d: fit_window(3, LAGS)),  # type: ignore[arg-type]
+    "fit, lags": (ModelError, "lags = 'a'", lambda d: fit_window(lambda x: -x, "a")),
+    "envelope": (ModelError, "lags = ['a']", lambda d: d.envelope(["a"])),
+    "envelope, both": (ModelError, "lags, log_lags: give one of them", lambda d: d.envelope([1.0], log_lags=[1.0])),
+    "horizon": (ModelError, "samples = ['a']", lambda d: horizon(d, ["a"])),
+    "network": (ModelError, "log_lags = ['a']", lambda d: finite_network(d, 3, ["a"])),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_one_sentence(name: str, baseline_density: Any) -> None:
+    kind, words, call = CASES[name]
+    with pytest.raises(kind) as caught:
+        call(baseline_density)
+    assert words in str(caught.value) and type(caught.value) is kind and "\n" not in str(caught.value)
+
+
+def test_a_cut_far_in_the_right_tail_warns_of_nothing(baseline_density: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # all time scales read as τ_max: ln f = -ℓ/τ_max; at ℓ = 1 that is -e^{700}
+        assert bounded_envelope(baseline_density, -700.0, [0.0]) == pytest.approx(-np.exp(700.0), rel=1e-12)
+        assert bounded_envelope(baseline_density, -1e5, [0.0]) == -np.inf
+
+
+def test_extreme_numbers_that_fit_are_no_error() -> None:
+    assert np.isnan(spectral_exponent(1e300, 1e-300, 0.4, 1.5, 2.2))
+    assert spectral_exponent(1e200, 1e-100, 0.0, 1.5, 2.2) == pytest.approx(1e300, rel=1e-12)
