@@ -15,6 +15,7 @@ from solver.blocks import BLOCK
 from solver.discretisation import Domain, least_width
 from solver.errors import NotConvergedError
 from solver.grid import NODE_ULPS
+from solver.jumps import LaplaceJumps
 from solver.model import Model
 
 # The slope of the drift at a zero is read so far from it, in the drift's own lengths.
@@ -60,10 +61,8 @@ def fourier_size(model: Model, wavenumber: float) -> float:
     >>> round(fourier_size(Model(LinearDrift(1.0), 0.5), 2.0), 4)  # exp(-0.5 · 2² / 2)
     0.3679
     """
-    scale = least_width(model)
-    slopes = [float(np.diff(model.drift(zero + _NEAR * scale * np.array([1.0, -1.0])))[0]) for zero in _zeros(model)]
-    slope = max(slopes, default=0.0) / (2 * _NEAR * scale)
-    if slope <= 0:
+    slope = _contraction(model)
+    if not slope > 0:
         return float("nan")
     u = wavenumber * np.geomspace(1e-6, 1.0, 2000)  # Ψ(u) vanishes like u^α at least
     noise = model.diffusion * u**2 - (0.0 if model.jumps is None else model.jumps.symbol(u))
@@ -78,11 +77,26 @@ def require_resolvable(model: Model, width: float, nodes: float, allowed: float)
     spacing = width / nodes
     size = fourier_size(model, np.pi / spacing)
     if size > allowed or (np.isnan(size) and allowed == 0):
-        left = "" if np.isnan(size) else f" its Fourier transform is still {size:.1g} at their wave number,"
+        why = "the smallest jumps hardly spread it against the drift"
+        if isinstance(model.jumps, LaplaceJumps) and model.diffusion == 0 and not np.isnan(size):
+            rate, slope = model.jumps.rate, _contraction(model)
+            why = (
+                f"jumps of rate {rate:.3g} are rare, and between them the drift gathers it at its stable point ζ*, at "
+                f"rate {slope:.3g}, where it behaves as |ζ - ζ*|^{rate / slope - 1:.3g}"
+            )
+        elif not np.isnan(size):
+            why = f"its Fourier transform is still {size:.1g} at their wave number, {why}"
         raise NotConvergedError(
-            f"the density is too sharp for {nodes:.0f} nodes (h = {spacing:.3g}):{left} the smallest jumps hardly "
-            "spread it against the drift; allow more nodes, or give the model some diffusion"
+            f"the density is too sharp for {nodes:.0f} nodes (h = {spacing:.3g}): {why}; allow more nodes, or give the "
+            "model some diffusion"
         )
+
+
+def _contraction(model: Model) -> float:
+    """-F' at the sharpest stable point; NaN where there is none."""
+    scale = least_width(model)
+    slopes = [float(np.diff(model.drift(zero + _NEAR * scale * np.array([1.0, -1.0])))[0]) for zero in _zeros(model)]
+    return max(slopes, default=float("nan")) / (2 * _NEAR * scale)
 
 
 def _zeros(model: Model) -> NDArray[np.float64]:

@@ -48,7 +48,7 @@ class Row:
         excuse = f" ({self.excuse})" if self.excuse and self.verdict == "not decided" else ""
         return (
             f"{self.source:16} {self.exponent:<18.12g} difference {self.difference:+.1e} "
-            f"(allowed {self.tolerance:.1e}: {self.reason}) at {self.where}: {self.verdict}{excuse}"
+            f"(allowed {self.tolerance:.1e}: {self.reason}), {self.where}: {self.verdict}{excuse}"
         )
 
 

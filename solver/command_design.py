@@ -23,6 +23,7 @@ from solver.errors import ModelError
 from solver.jumps import TemperedStableJumps
 from solver.model import Model
 from solver.options import Json, NoiseIndex, Out, Source
+from solver.report import PHASES
 from solver.sensitivity import sensitivities
 from solver.terminal import find_model, progress_on_stderr, with_statuses
 
@@ -32,12 +33,12 @@ FILES = ("design.json", "model.toml")
 @with_statuses
 def design(
     source: Source = "broad",
-    exponent: Annotated[float | None, typer.Option(help="The wanted spectral exponent β: 1, unless given.")] = None,
+    exponent: Annotated[float | None, typer.Option(help="The wanted spectral exponent β.")] = None,
     horizon: Annotated[
-        str | None, typer.Option(metavar="LAG:SAMPLES", help="The lag that so many samples reach, instead.")
+        str | None, typer.Option(metavar="LAG:SAMPLES", help="Instead: the lag, in time, that so many samples are to reach.")
     ] = None,
     noise_index: NoiseIndex = 2.0,
-    free: Annotated[str, typer.Option(help="intensity, plateau, diffusion, tempering or stability.")] = "intensity",
+    free: Annotated[str, typer.Option(help="What is changed: intensity, plateau, diffusion, tempering or stability.")] = "intensity",
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -47,17 +48,20 @@ def design(
 
     Exit status: 0 fine, 2 bad input, 3 not converged, 130 interrupted.
     """
-    if exponent is not None and horizon is not None:
-        raise ModelError("--exponent, --horizon: give one of them")
     name, model = find_model(source)
     ready(out, FILES)
+    if (exponent is None) == (horizon is None):
+        raise ModelError("--exponent β, --horizon LAG:SAMPLES: give one of them, such as --exponent 0.42")
+    wanted: dict[str, float] | None = None
     if horizon is None:
-        result = design_model(model, exponent=1.0 if exponent is None else exponent, free=free)
+        assert exponent is not None  # one of them was given
+        result = design_model(model, exponent=exponent, free=free)
     else:
         lag, samples = _horizon(horizon)
         with progress_on_stderr("solving: searching the horizon"):
             result = design_for_horizon(model, lag, samples, free=free, noise_index=noise_index)
-    summary = summarise(name, model, result, free)
+        wanted = {"lag": lag, "samples": samples, "noise_index": noise_index}
+    summary = summarise(name, model, result, free, wanted)
     writers = {"model.toml": result.to_toml, "design.json": outputs.json_writer(summary)}
     answer(summary, lambda: render(summary), json=json, out=out, writers=writers, files=FILES, model=result)
 
@@ -71,8 +75,10 @@ def _horizon(text: str) -> tuple[float, float]:
     return lag, samples
 
 
-def summarise(name: str, model: Model, result: Model, free: str) -> dict[str, Any]:
-    """Before and after, the new exponent, and ∂β over each parameter."""
+def summarise(
+    name: str, model: Model, result: Model, free: str, horizon: dict[str, float] | None = None
+) -> dict[str, Any]:
+    """Before and after, the new exponent, the horizon that was asked for, and ∂β over each parameter."""
     theory = closed_form(result)
     slopes: dict[str, float] = {}
     if result.jumps is None or isinstance(result.jumps, TemperedStableJumps):
@@ -87,6 +93,7 @@ def summarise(name: str, model: Model, result: Model, free: str) -> dict[str, An
         "convention": theory.convention,
         "exponent": theory.exponent,
         "phase": theory.phase,
+        "horizon": horizon,
         "sensitivities": slopes,
         "model": result.to_dict(),
     }
@@ -98,6 +105,11 @@ def render(summary: dict[str, Any]) -> Text:
     convention = f" (convention {summary['convention']})" if summary["free"] == "intensity" else ""
     change = f"{summary['before']:.12g} → {summary['after']:.12g}{unit}{convention}"
     lines = [f"{summary['name']}: {summary['free']} {change}"]
-    lines += [f"  exponent {summary['exponent']:.12g}, {summary['phase']}"]
+    # at the threshold itself the phase is the collapsed one, and yet there is a root
+    words = "at the threshold, where β = λ" if summary["phase"] == "collapsed" else PHASES[summary["phase"]]
+    lines += [f"  exponent β = {summary['exponent']:.12g}, {summary['phase']} ({words})"]
+    if reached := summary["horizon"]:
+        index = f"noise index {reached['noise_index']:g}"
+        lines += [f"  horizon {reached['samples']:g} samples reach lag {reached['lag']:g} ({index})"]
     lines += [f"  ∂β/∂{key:<10} {value:+.6g}" for key, value in summary["sensitivities"].items()]
     return Text("\n".join(lines))

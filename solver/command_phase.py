@@ -27,6 +27,10 @@ from solver.terminal import find_model, with_statuses
 # An axis that is only named runs from a tenth of the model's value to three times it, α over nearly all of its range.
 _POINTS, _FROM, _TO = 400, 0.1, 3.0
 _STABILITY = (0.02, 1.98)
+_AXIS = (
+    "plateau, diffusion, intensity, stability or tempering: NAME (400 values, from a tenth of the model's to three times "
+    "it), NAME=FROM:TO:POINTS[:log] or NAME=A,B,C."
+)
 
 
 FILES = ("phases.json", "phases.nc", "phases.csv", "phases.png")
@@ -35,8 +39,8 @@ FILES = ("phases.json", "phases.nc", "phases.csv", "phases.png")
 @with_statuses
 def phase(
     source: Source = "broad",
-    x: Annotated[str, typer.Option(help="NAME, or NAME=FROM:TO:POINTS[:log], or NAME=A,B,C.")] = "intensity",
-    y: Annotated[str, typer.Option(help="The same for the other axis.")] = "plateau",
+    x: Annotated[str, typer.Option(metavar="AXIS", help=_AXIS)] = "intensity",
+    y: Annotated[str, typer.Option(metavar="AXIS", help="The same for the other axis.")] = "plateau",
     out: Out = None,
     plot: Plot = None,
     json: Json = False,
@@ -59,7 +63,7 @@ def phase(
     summary |= {"exponents": ends}
     lines = [f"{name}: {beta.size} points over {axes[0][0]} and {axes[1][0]}"]
     lines += [f"  {word:<13} {100 * share:5.1f}%" for word, share in shares.items() if share]
-    lines += [f"  exponents from {ends[0]:.6g} to {ends[1]:.6g}"] if ends else ["  no root anywhere"]
+    lines += [f"  exponents β from {ends[0]:.6g} to {ends[1]:.6g}"] if ends else ["  no root anywhere"]
     writers: dict[str, outputs.Writer] = {}
     if out is not None:
         writers["phases.json"] = outputs.json_writer(summary)
@@ -68,7 +72,7 @@ def phase(
         from solver.plot_phases import plot_phase_diagram  # here, so that other commands do not wait for matplotlib
 
         boundaries = phase_lines(model, *axes)
-        writers["phases.png"] = outputs.figure_writer(lambda: plot_phase_diagram(diagram, lines=boundaries, title=name))
+        writers["phases.png"] = outputs.figure_writer(lambda: plot_phase_diagram(diagram, lines=boundaries, title=f"model {name}"))
     answer(summary, lambda: Text("\n".join(lines)), json=json, out=out, writers=writers, files=FILES)
 
 

@@ -30,11 +30,11 @@ FILES = ("tails.json", "tails.csv", "model.toml", "tails.png")
 @with_statuses
 def tails(
     source: Source = "broad",
-    depth: Annotated[float, typer.Option(help="Greatest depth |ζ| = ln τ, above 1, up to 1e7.")] = 1000.0,
+    depth: Annotated[float, typer.Option(help="Greatest depth |ζ| = ln τ looked at, and ln of the longest lag; above 1, up to 1e7.")] = 1000.0,
     rtol: Rtol = 1e-9,
     noise_index: NoiseIndex = 2.0,
-    low: Annotated[float, typer.Option(help="Shortest lag of the fitted window.")] = 10.0,
-    high: Annotated[float, typer.Option(help="Longest lag of the fitted window.")] = 1000.0,
+    low: Annotated[float, typer.Option(help="Shortest lag of the window in which a power is fitted to f.")] = 10.0,
+    high: Annotated[float, typer.Option(help="Longest lag of that window.")] = 1000.0,
     neurons: Annotated[int, typer.Option(help="Size of the finite network to compare with.")] = 128,
     out: Out = None,
     plot: Plot = None,
@@ -95,7 +95,8 @@ def render(name: str, study: TailStudy, comparison: TailComparison) -> Group:
         "",
         f"envelope: {envelope}" + _from(envelope.holds_from, envelope.within),
         f"  a straight line through ln f for lags {fit.low:g} to {fit.high:g} has exponent {fit.exponent:.5g}, "
-        f"{fit.bias(law.exponent):+.2g} off; with a cut-off {fit.tempered_exponent:.5g}, τ_max = {fit.tau_max:.4g}",
+        f"{fit.bias(law.exponent):+.2g} off; with a cut-off e^(-ℓ/τ_max) {fit.tempered_exponent:.5g}, τ_max = "
+        f"{fit.tau_max:.4g}",
         f"  {_slowest(network.neurons)} has, in the median, τ = {_large(network.log_tau_max)}: beyond that lag a "
         "network's envelope is an exponential",
         f"learning cost (noise index {study.noise_index:g}): {study.growth}",
@@ -113,7 +114,7 @@ def render(name: str, study: TailStudy, comparison: TailComparison) -> Group:
             f"{study.depths[i]:.4g}",
             f"{study.log_density[i]:.8g}",
             f"{study.local_exponent[i]:.9g}",
-            f"{study.residual[i]:.1e}",
+            f"{study.difference[i]:.1e}",
             f"{study.log_error[i]:.0e}",
             f"{study.envelope_exponent[i]:.9g}",
         )
@@ -128,8 +129,8 @@ def _from(log_lag: float, within: float) -> str:
     if math.isnan(log_lag):
         return ""
     if math.isinf(log_lag):
-        return f"; the bare power is not reached to {within:.0%} at any lag looked at"
-    return f"; the bare power to {within:.0%} from ℓ = {_large(log_lag)}"
+        return f"; its local exponent is not the bare power's within {within:.0%} at any lag looked at"
+    return f"; its local exponent is the bare power's within {within:.0%} from ℓ = {_large(log_lag)}"
 
 
 def _large(log_value: float) -> str:

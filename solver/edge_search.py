@@ -26,6 +26,8 @@ _DEEPER = 1e-4
 _WIDENINGS = 20
 # The domain is placed on a level up to this much finer than the first, where that one does not resolve its far tails.
 _FINER = 8
+# A density of whose transform this much is left at the wave number of a grid is sharp; less of it is below a body.
+_NEEDLE = 1e-12
 # Where the tail is not resolved, edges may lie where the mass beyond is this share of the body's limit; and after so
 # many widenings it is the spacing and not the domain that fails to hold the density.
 _JUST_BEYOND, _ENOUGH = 1e-2, 2
@@ -95,5 +97,11 @@ def _finer(model: Model, domain: Domain, spacing: float, max_nodes: int) -> floa
     """Half the spacing, if three levels of it can be afforded."""
     width = domain.right - domain.left
     if 4 * width / spacing > max_nodes:
-        require_resolvable(model, width, width / spacing, 0.0)
+        # a needle, if the transform of the density says so; else it is its far tail alone
+        require_resolvable(model, width, width / spacing, _NEEDLE)
+        raise NotConvergedError(
+            f"far out in [{domain.left:g}, {domain.right:g}] some entries are not positive at h = {spacing:.3g}, where "
+            f"the noise hardly spreads the density against the drift, and max_nodes = {max_nodes} allows no finer "
+            "levels: no edge can be placed. Allow more nodes or a larger rtol, or give the model some diffusion"
+        )
     return spacing / 2

@@ -28,8 +28,8 @@ def directory(text: str) -> Path:
 
 
 Source = Annotated[str, typer.Argument(metavar="PRESET|FILE", help="A preset or a model file (TOML).")]
-Rtol = Annotated[float, typer.Option(help="Wanted accuracy of ln ρ.")]
-NoiseIndex = Annotated[float, typer.Option(help="Index of the gradient noise, in (1, 2].")]
+Rtol = Annotated[float, typer.Option(help="Wanted accuracy of ln ρ in the body of the density.")]
+NoiseIndex = Annotated[float, typer.Option(help="Stable index α_s of the gradient noise, in (1, 2]; 2: Gaussian.")]
 Seed = Annotated[int, typer.Option(help="Seed, ≥ 0; the same one gives the same result.")]
 Jobs = Annotated[int, typer.Option(help="Processes; -1: one a core. They do not change the result.")]
 Out = Annotated[

@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from solver.drawing import axes_for
@@ -76,6 +77,8 @@ def plot_phase_diagram(
     present = [name for name in _WORDS if (diagram["phase"] == name).any()]
     handles: list[Artist] = [Patch(facecolor=_SHADES[name], edgecolor="0.6", label=_WORDS[name]) for name in present]
     handles += ax.get_lines()
+    if levels and min(x.size, y.size) > 1:
+        handles.append(Line2D([], [], color="0.35", lw=0.7, label="contours of β"))
     ax.legend(handles=handles, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False)
     return ax
 

@@ -20,12 +20,12 @@ _MOST = 20.0
 
 
 def plot_tails(study: TailStudy, *, title: str = "") -> Figure:
-    """Four panels: approach of the local exponent, residual of the law, envelope, learning cost."""
+    """Four panels: approach of the local exponent, distance from the law, envelope, learning cost."""
     with matplotlib.rc_context({"font.size": 9.0, "axes.grid": True, "grid.alpha": 0.3, "legend.fontsize": 8.0}):
         figure = Figure(figsize=_SIZE, layout="constrained")
         axes = figure.subplots(2, 2)
         plot_approach(study, axes[0, 0])
-        plot_residual(study, axes[0, 1])
+        plot_difference(study, axes[0, 1])
         plot_envelope_exponent(study, axes[1, 0])
         plot_horizon(study, axes[1, 1])
         figure.suptitle(title)
@@ -38,21 +38,21 @@ def plot_approach(study: TailStudy, ax: Axes | None = None) -> Axes:
     away = np.abs(study.local_exponent - study.law.exponent)
     ax.loglog(study.depths, away, label="solution")
     if study.law.power:
-        ax.loglog(study.depths, abs(study.law.power) / study.depths, "k--", lw=1, label=f"|{study.law.power:.3g}|/s")
+        ax.loglog(study.depths, abs(study.law.power) / study.depths, "k--", lw=1, label=f"law: {abs(study.law.power):.3g}/s")
     _mark(study, ax)
-    ax.set(xlabel="depth s = |ζ| = ln τ", ylabel=f"|local exponent - {study.law.exponent:.6g}|")
+    ax.set(xlabel="depth s = |ζ| = ln τ", ylabel=f"|local exponent - {study.law.exponent:.6g}|   [1]")
     ax.set_title("approach of the local exponent")
     ax.legend()
     return ax
 
 
-def plot_residual(study: TailStudy, ax: Axes | None = None) -> Axes:
+def plot_difference(study: TailStudy, ax: Axes | None = None) -> Axes:
     """|ln ρ - ln law| against depth, beside the estimated error of ln ρ."""
     ax = axes_for(ax)
-    ax.loglog(study.depths, np.abs(study.residual), label="|ln ρ - law|")
+    ax.loglog(study.depths, np.abs(study.difference), label="|ln ρ - law|")
     ax.loglog(study.depths, study.log_error, "k:", lw=1, label="error estimate of ln ρ")
     _mark(study, ax)
-    ax.set(xlabel="depth s = |ζ|", ylabel="residual")
+    ax.set(xlabel="depth s = |ζ|", ylabel="|difference of ln ρ|   [1]")
     ax.set_title("distance from the fitted law")
     ax.legend()
     return ax
@@ -72,7 +72,7 @@ def plot_envelope_exponent(study: TailStudy, ax: Axes | None = None) -> Axes:
     ax.axhline(study.fit.exponent, color="C2", ls=":", lw=1, label=f"fitted in the window: {study.fit.exponent:.4g}")
     if study.fit.high > 1:
         ax.axvspan(max(np.log(study.fit.low), 1e-2), np.log(study.fit.high), color="C2", alpha=0.15, label="window")
-    ax.set(xlabel="ln ℓ", ylabel="-d ln f/d ln ℓ", ylim=(0, top))
+    ax.set(xlabel="ln ℓ   [ℓ in time]", ylabel="local exponent -d ln f / d ln ℓ   [1]", ylim=(0, top))
     ax.set_title("envelope")
     ax.legend()
     return ax
@@ -84,7 +84,7 @@ def plot_horizon(study: TailStudy, ax: Axes | None = None) -> Axes:
     decades = study.log_samples / np.log(10)
     shown = (study.log_lags > 0) & (decades < _MOST)
     ax.plot(decades[shown], study.log_lags[shown] / np.log(10), label=f"noise index {study.noise_index:g}")
-    ax.set(xlabel="log₁₀ N, samples", ylabel="log₁₀ ℓ, horizon")
+    ax.set(xlabel="log₁₀ of the samples N", ylabel="log₁₀ of the horizon ℓ   [ℓ in time]")
     ax.set_title("what samples reach")
     ax.legend(loc="lower right", title=str(study.growth))
     return ax
@@ -92,5 +92,5 @@ def plot_horizon(study: TailStudy, ax: Axes | None = None) -> Axes:
 
 def _mark(study: TailStudy, ax: Axes) -> None:
     if np.isfinite(study.law.holds_from) and study.law.holds_from > 0:
-        words = f"law holds to {study.law.within:g}"
+        words = f"from here within {study.law.within:.0%}"
         ax.axvline(study.law.holds_from, color="0.5", ls=":", lw=1, label=words)

@@ -67,9 +67,10 @@ def summarise(
         "tail_differs_from_source": theory.phase == "collapsed" and math.isfinite(theory.tail.exponent),
         "tail_exponent": density.tail_exponent,
         "right_tail_exponent": density.right_tail_exponent,
-        "checks": [{**asdict(row), "passed": row.passed} for row in check.rows],
+        "checks": [{**asdict(row), "passed": row.passed, "verdict": row.verdict} for row in check.rows],
         "notes": list(check.notes),
-        "passed": check.passed,
+        "passed": check.verdict != "FAILED",
+        "verdict": check.verdict,
         "converged": converged,
         "rtol": rtol,
         "error_estimate": density.error_estimate,
@@ -124,11 +125,12 @@ def render(summary: dict[str, Any]) -> RenderableType:
     facts.add_column(overflow="fold")
     for label, text in _facts(summary):
         facts.add_row(label, Text(text))
-    numbers = ("exponent", "difference", "allowed")
+    numbers = ("exponent", "difference", "tolerance")
     rows = Records(("check", *numbers, "read at"), numbers)
     for row in summary["checks"]:
         cells = (_number(row["exponent"], 10), _number(row["difference"], 2), _number(row["tolerance"], 2))
-        rows.add(row["source"], *cells, row["where"], style=None if row["passed"] else "bold red")
+        style = {"FAILED": "bold red", "not decided": "dim"}.get(row["verdict"])
+        rows.add(row["source"], *cells, row["where"], style=style)
     return Group(facts, Text(""), rows)
 
 
@@ -140,7 +142,8 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     lines.append(("phase", f"{summary['phase']} ({UNTEMPERED if untempered else PHASES[summary['phase']]})"))
     if math.isfinite(summary["threshold"]):
         convention = f" ({summary['convention']} convention)" if summary["convention"] else ""
-        lines.append(("threshold", f"η_J* = {summary['threshold']:.10g}{convention}"))
+        always = "" if summary["threshold"] > 0 else ": not positive, there is a root at every intensity"
+        lines.append(("threshold", f"η_J* = {summary['threshold']:.10g}{convention}{always}"))
     absent = "none: the drift has no plateau" if summary["phase"] == "confined" else "none: no root β"
     root = f"β = {summary['exponent']:.12g}" if summary["has_root"] else absent
     lines.append(("exponent", root))

@@ -176,8 +176,9 @@ class _Run:
                     )
             grid = Grid(grid.left, grid.right, 2 * grid.nodes - 1, grid.edges)
         estimate = float("inf") if best is None else best.error_estimate
+        reached = f"best estimate {estimate:.1e}" if estimate < np.inf else "no estimate yet: it takes three levels"
         raise NotConvergedError(
-            f"rtol = {rtol:g} was not reached (best estimate {estimate:.1e}): {reason}, or take a larger rtol",
+            f"rtol = {rtol:g} was not reached ({reached}): {reason}, or take a larger rtol",
             best,
             estimate,
         )

@@ -28,6 +28,8 @@ _FURTHER = 20_000
 ROUNDED = 1e-13
 # Nodes kept from a stop edge, which bends the density near it.
 _INSIDE = 40
+# e to this is still a double.
+_HIGHEST = 700.0
 # Rounding of the sum, relative to the sum of its terms' sizes.
 _SUM = 1e-14
 
@@ -70,18 +72,20 @@ def body_moment(density: StationaryDensity, s: float, side: str = "left") -> Bod
     if not keep.any():
         return BodyMoment(math.nan, math.inf)
     top = float(logs[keep].max())
-    weight = np.exp(logs - top, out=np.zeros(logs.size), where=logs - top < 700)
-    terms = np.where(keep, gap * weight, 0.0)
+    weight = np.exp(logs - top, out=np.zeros(logs.size), where=keep)
+    terms = gap * weight
     total = float(terms.sum())
     if not total > 0:
         return BodyMoment(math.nan, math.inf)
     sizes = np.abs(terms)
-    with np.errstate(over="ignore"):
-        own = float(sizes @ np.expm1(density.log_error(zeta)))
+    with np.errstate(over="ignore"):  # inf is right for an error that no double holds
+        relative = np.expm1(density.log_error(zeta))
+    own = float((sizes[sizes > 0] * relative[sizes > 0]).sum())
     nearest = zeta.size - 1 - (_INSIDE if grid.edges[0 if side == "left" else 1] == "stop" else 0)
     left_out = float(np.trapezoid(np.abs(short(zeta[-1] + sign * BEYOND)), BEYOND)) / grid.spacing
+    outermost = math.exp(min(float(logs[max(nearest, 0)]) - top, _HIGHEST))
     rounded = float(np.finfo(float).eps * plateau * weight[keep].sum()) + _SUM * float(sizes.sum())
-    share = (own + left_out * weight[max(nearest, 0)] + rounded) / total + _rule(terms, total)
+    share = (own + left_out * outermost + rounded) / total + _rule(terms, total)
     error = -math.log1p(-share) if share < 1 else math.inf
     return BodyMoment(math.log(total * grid.spacing) + top, error)
 

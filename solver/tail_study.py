@@ -33,7 +33,7 @@ SAMPLES = (1e2, 1e4, 1e6, 1e9, 1e12)
 class TailStudy:
     """The left tail of a density; arrays over `depths` = |ζ| and, the same numbers, `log_lags` = ln ℓ.
 
-    `residual` is ln ρ minus the fitted law; `horizon` pairs samples with the ln ℓ they reach.
+    `difference` is ln ρ minus the fitted law; `horizon` pairs samples with the ln ℓ they reach.
     """
 
     law: TailLaw
@@ -45,7 +45,7 @@ class TailStudy:
     depths: Array
     log_density: Array
     local_exponent: Array
-    residual: Array
+    difference: Array
     log_error: Array
     log_lags: Array
     log_values: Array
@@ -59,7 +59,7 @@ class TailStudy:
             "depth": self.depths,
             "log_density": self.log_density,
             "local_exponent": self.local_exponent,
-            "residual": self.residual,
+            "difference": self.difference,
             "log_error": self.log_error,
             "log_lag": self.log_lags,
             "log_value": self.log_values,
@@ -108,7 +108,7 @@ def tail_study(
         depths=depths,
         log_density=log_density,
         local_exponent=density.local_exponent(-depths),
-        residual=log_density - law.log_density(depths),
+        difference=log_density - law.log_density(depths),
         log_error=density.log_error(-depths),
         log_lags=depths,
         log_values=cost.envelope.log_values,

@@ -18,7 +18,9 @@ from conftest import ROOT
 from typer.testing import CliRunner
 
 from solver import command_solve, outputs, terminal
+from solver.drifts import TanhDrift
 from solver.errors import ModelError, NotConvergedError
+from solver.jumps import TemperedStableJumps
 from solver.model import Model
 from solver.presets import load_preset, preset_names
 from validation.verbs import app
@@ -152,6 +154,14 @@ def test_below_the_threshold_both_statements_are_made() -> None:
     assert "The two statements differ" in text
     status, text = run("solve", "broad")
     assert "differ." not in text
+
+
+def test_a_threshold_that_is_not_positive_is_explained(tmp_path: Path) -> None:
+    weak = Model(TanhDrift(0.1), 0.5, TemperedStableJumps(0.4, 1.5, 2.2))  # κ < η_G λ
+    weak.to_toml(tmp_path / "weak.toml")
+    status, text = run("solve", tmp_path / "weak.toml", "--rtol", 1e-6)
+    assert status == 0 and "not positive, there is a root at every intensity" in text
+    assert "not positive" not in run("solve", "broad", "--rtol", 1e-6)[1]
 
 
 def test_json_is_strict_and_alone() -> None:

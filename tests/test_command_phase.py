@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from solver.closed_form import closed_form
-from solver.command_design import design
+from solver.command_design import design, render
 from solver.command_phase import phase
 from solver.design_horizon import design_for_horizon
 from solver.model import Model
@@ -73,7 +73,7 @@ def test_a_bad_map_is_one_paragraph_and_status_2(words: list[str], complaint: st
 
 def test_a_design_is_written_and_gives_the_exponent(tmp_path: Path) -> None:
     status, text = run(design, "concentrated", "--exponent", 0.42, "--out", tmp_path / "d")
-    assert status == 0 and "exponent 0.42, broad" in text and "∂β/∂intensity" in text and "convention levy" in text
+    assert status == 0 and "exponent β = 0.42, broad (β < 1" in text and "∂β/∂intensity" in text and "convention levy" in text
     assert {path.name for path in (tmp_path / "d").iterdir()} == {"design.json", "model.toml", "zetafp.sha256"}
     model = Model.from_toml(tmp_path / "d" / "model.toml")
     assert closed_form(model).exponent == pytest.approx(0.42, rel=1e-12)
@@ -88,9 +88,10 @@ def test_a_design_is_written_and_gives_the_exponent(tmp_path: Path) -> None:
     ("words", "complaint"),
     [
         (["concentrated", "--exponent", "3"], "exponents that can be reached are (0, 2.2]"),
-        (["concentrated", "--free", "plato"], "did you mean 'plateau'"),
+        (["concentrated", "--exponent", "1", "--free", "plato"], "did you mean 'plateau'"),
+        (["concentrated"], "--exponent β, --horizon LAG:SAMPLES: give one of them"),
         (["concentrated", "--exponent", "nan"], "exponent = nan"),
-        (["concentrated", "--exponent", "1", "--horizon", "9:9"], "--exponent, --horizon: give one of them"),
+        (["concentrated", "--exponent", "1", "--horizon", "9:9"], "--exponent β, --horizon LAG:SAMPLES: give one of them"),
         (["concentrated", "--horizon", "1000"], "horizon = '1000': must be LAG:SAMPLES"),
         (["concentrated", "--horizon", "1000:few"], "horizon = '1000:few': must be LAG:SAMPLES"),
         (["concentrated", "--horizon", "0.5:1e6"], "lag = 0.5"),
@@ -99,6 +100,12 @@ def test_a_design_is_written_and_gives_the_exponent(tmp_path: Path) -> None:
 def test_a_bad_design_is_one_paragraph_and_status_2(words: list[str], complaint: str) -> None:
     status, text = run(design, *words)
     assert status == 2 and complaint in text
+
+
+def test_a_design_at_the_threshold_says_so() -> None:
+    """broad has λ = 1: β = 1 is its largest exponent, and the phase there is the collapsed one all the same."""
+    status, text = run(design, "broad", "--exponent", 1)
+    assert status == 0 and "exponent β = 1, collapsed (at the threshold, where β = λ)" in text
 
 
 def test_a_design_replaces_no_file(tmp_path: Path) -> None:
@@ -117,4 +124,7 @@ def test_a_design_for_a_horizon(tmp_path: Path) -> None:
     assert status == 0
     wanted = design_for_horizon(load_preset("concentrated"), lag=1000.0, samples=1e6)
     assert Model.from_toml(tmp_path / "d" / "model.toml") == wanted
-    assert json.loads(text) == json.loads((tmp_path / "d" / "design.json").read_text("utf-8"))
+    summary = json.loads(text)
+    assert summary == json.loads((tmp_path / "d" / "design.json").read_text("utf-8"))
+    assert summary["horizon"] == {"lag": 1000.0, "samples": 1e6, "noise_index": 2.0}
+    assert "1e+06 samples reach lag 1000 (noise index 2)" in str(render(summary))

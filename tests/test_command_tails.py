@@ -41,7 +41,7 @@ def test_a_root_from_the_text_to_the_files(tmp_path: Path) -> None:
         "depth",
         "log_density",
         "local_exponent",
-        "residual",
+        "difference",
         "log_error",
         "log_lag",
         "log_value",
@@ -49,7 +49,7 @@ def test_a_root_from_the_text_to_the_files(tmp_path: Path) -> None:
         "log_samples",
     ]
     # nothing on the way is far from the law, in units of its own error
-    deep = np.array([[float(row[name]) for name in ("depth", "residual", "log_error")] for row in rows])
+    deep = np.array([[float(row[name]) for name in ("depth", "difference", "log_error")] for row in rows])
     deep = deep[deep[:, 0] > 100]
     assert (np.abs(deep[:, 1]) < 10 * deep[:, 2]).all()
 

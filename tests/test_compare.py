@@ -197,7 +197,12 @@ def test_what_cannot_be_used_is_counted(broad: Any, draws: np.ndarray) -> None:
     assert (plain["nan"], plain["infinite"], plain["not_positive"], plain["weightless"]) == (1, 2, 2, 1)
     assert plain["used"] == 1999
     assert any("5 of 2005 values could not be used" in note for note in result.notes)
-    assert "1 of weight 0" in result.text(200)
+    assert "1 of weight 0" in result.text(200) and "log rates" not in result.text(200)
+
+
+def test_log_rates_taken_for_time_scales_are_suspected(broad: Any, draws: np.ndarray) -> None:
+    """What `zetafp simulate` writes is ζ; half of it is no time scale."""
+    assert "If they are log rates ζ rather than τ, say so: kind zeta." in compare(-np.log(draws), broad).text(200)
 
 
 def test_values_outside_the_support_decide() -> None:

@@ -22,7 +22,7 @@ from solver.drifts import Drift, ExponentialDrift, LinearDrift, LogisticDrift, T
 from solver.errors import ModelError, NoStationaryDensityError, NotConvergedError
 from solver.generator import build_generator
 from solver.grid import Grid
-from solver.jumps import TemperedStableJumps
+from solver.jumps import LaplaceJumps, TemperedStableJumps
 from solver.model import Model
 from solver.stationary import solve_stationary
 
@@ -176,6 +176,18 @@ def test_a_needle_is_refused_before_any_level_with_its_reason() -> None:
                 ornstein_uhlenbeck(stability, intensity), progress=lambda level, nodes, error: seen.append(nodes)
             )
     assert not seen
+
+
+def test_rare_jumps_are_refused_in_their_own_words() -> None:
+    """Compound Poisson jumps of rate r against F' = -1 leave |ζ|^{r - 1}: no Fourier size is quoted."""
+    with pytest.raises(NotConvergedError, match=r"too sharp .*: jumps of rate 0\.4 are rare.* as \|ζ - ζ\*\|\^-0\.6;"):
+        solve_stationary(Model(LinearDrift(1.0), 0.0, LaplaceJumps(0.4, 2.2)))
+
+
+def test_a_far_tail_that_is_not_resolved_is_not_called_sharp() -> None:
+    """Frequent jumps: the body is smooth, |ρ̂| = 3e-98 at the grid's wave number."""
+    with pytest.raises(NotConvergedError, match=r"far out in .* not positive at h = .*no edge can be placed"):
+        solve_stationary(Model(LinearDrift(1.0), 0.0, LaplaceJumps(30.0, 2.2)), max_nodes=4000)
 
 
 @pytest.mark.parametrize(("stability", "intensity"), [(0.3, 1.0), (0.2, 5.0), (0.1, 2.0)])

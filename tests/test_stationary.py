@@ -250,6 +250,12 @@ def test_not_converged_carries_the_best_density_and_its_estimate() -> None:
     assert error <= estimate + record["agreement"]  # it is a good density, and the estimate is honest
 
 
+def test_without_an_estimate_none_is_quoted() -> None:
+    with pytest.raises(NotConvergedError, match="no estimate yet: it takes three levels") as caught:
+        solve_stationary(BASELINE, rtol=1e-11, max_nodes=400)
+    assert caught.value.density is not None and caught.value.estimate == np.inf and "inf" not in str(caught.value)
+
+
 def test_rounding_is_named_when_it_is_the_limit() -> None:
     with pytest.raises(NotConvergedError, match="rounding limits this model") as caught:
         solve_stationary(Model(TanhDrift(1.0), 0.5, None), rtol=1e-12)

@@ -27,6 +27,6 @@ if __name__ == "__main__":
     for preset in PHASES if given.large else ():
         large += study(preset, 2000, 2000, given.large, first_seed=500, jobs=given.jobs)
         print(table(large[-10:]), flush=True)
-    long = [undone(preset, 400, 800, interval, 4) for preset in LONG for interval in (0.25, 0.5, 1.0)]
+    long = [undone(preset, 200, 400, interval, 4) for preset in LONG for interval in (0.25, 0.5, 1.0)]
     print(undone_table(long))
     write_section(given.page, section(small, large, long))
