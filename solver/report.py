@@ -69,7 +69,7 @@ def summarise(
         "right_tail_exponent": density.right_tail_exponent,
         "checks": [{**asdict(row), "passed": row.passed, "verdict": row.verdict} for row in check.rows],
         "notes": list(check.notes),
-        "passed": check.verdict != "FAILED",
+        "passed": check.passed,
         "verdict": check.verdict,
         "converged": converged,
         "rtol": rtol,

@@ -39,9 +39,9 @@ def section(small: Sequence[Row], large: Sequence[Row] = (), long: Sequence[Undo
         parts += ["**2000 units x 2000 steps.** β must be within 10%.\n", table(large) + "\n"]
     if long:
         parts += [
-            "**Long intervals.** 200 units x 400 steps, 4 runs; mean relative errors as the splitting has them → with its",
-            "bias taken off (mean ± its standard error). The drift's steepest slope is 1, so that the interval is the",
-            "product that counts.\n",
+            "**Long intervals.** 200 units x 400 steps, 4 runs; mean relative errors as the splitting has them →",
+            "with its bias taken off (mean ± its standard error). The drift's steepest slope is 1, so that the interval is",
+            "the product that counts.\n",
             undone_table(long) + "\n",
         ]
     return "\n".join(parts)
