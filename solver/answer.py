@@ -54,15 +54,13 @@ def answer(
     """Write the files of `writers`, print the summary, and say what was written.
 
     `files` are all that the verb can write: one of an earlier run that is not written now would be stale and goes.
-    `model` is that of the files, where `ready` could not know it. Raises ModelError, after the summary was printed,
-    where the files could not be written.
+    `model` is that of the files: `ready` may not have known it, or another run may have written meanwhile. Raises
+    ModelError, after the summary was printed, where the files could not be written.
     """
     words, problem = "", None
     if out is not None and writers:
         try:
-            if model is not None:
-                outputs.prepare_model(out, writers, files, model)
-            words = _written(out, writers, [name for name in files if name not in writers])
+            words = _written(out, writers, files, model)
         except ModelError as failure:
             problem = failure
     if json:
@@ -75,10 +73,17 @@ def answer(
         raise problem
 
 
-def _written(out: Path, writers: Mapping[str, outputs.Writer], stale: list[str]) -> str:
+def _written(out: Path, writers: Mapping[str, outputs.Writer], names: Iterable[str], model: Model | None) -> str:
     """Write all; returns in words what was written and what became of earlier files."""
+    own = tuple(names)
+    stale = [name for name in own if name not in writers]
     earlier = [out / name for name in stale if (out / name).exists()]
-    files = outputs.write_all(out, writers, remove=stale)
+
+    def allow() -> None:
+        if model is not None:
+            outputs.require_same(out, own, model)
+
+    files = outputs.write_all(out, writers, remove=stale, allow=allow)
     words = [f"written to {out}: {', '.join(path.name for path in files)}"]
     for path in earlier:
         kept = path.exists()

@@ -8,6 +8,7 @@ have, such as the tempering of a model without jumps: it is refused, never added
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -103,6 +104,20 @@ def axis_values(name: str, values: Any) -> Array:
     return np.array(listed)
 
 
+def require_few(sizes: Mapping[str, int], most: int) -> None:
+    """Raise ModelError if axes of these sizes span more than `most` points.
+
+    >>> require_few({"intensity": 2000, "plateau": 10_000}, most=1_000_000)
+    Traceback (most recent call last):
+    ...
+    solver.errors.ModelError: intensity (2000), plateau (10000): 20000000 points; at most 1000000 are possible
+    """
+    points = math.prod(sizes.values())
+    if points > most:
+        listed = ", ".join(f"{name} ({size})" for name, size in sizes.items())
+        raise ModelError(f"{listed}: {points} points; at most {most} are possible")
+
+
 def attributes(name: str, model: Model) -> dict[str, str]:
     """What a data set says about an axis: the unit, and the convention of an intensity."""
     out = {"units": UNITS[name]}
@@ -120,7 +135,7 @@ def _ends(low: Any, high: Any) -> tuple[float, float]:
 
 
 def _count(points: Any) -> int:
-    return int(number("points", points, low=2, high=1e7, integer=True))
+    return int(number("points", points, low=2, high=1e6, integer=True))
 
 
 def _known(model: Model) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -110,6 +110,20 @@ def choice(field: str, value: Any, allowed: Iterable[str]) -> str:
     raise ModelError(f"{field} = {shown(value)}: must be one of {listed}{suggestion(value, words)}")
 
 
+def instance(field: str, value: Any, kind: type, example: str) -> None:
+    """Raise ModelError unless `value` is a `kind`; `example` says how one is made.
+
+    >>> instance("density", None, float, "solve_stationary(model)")
+    Traceback (most recent call last):
+    ...
+    solver.errors.ModelError: density = None: must be a float such as solve_stationary(model), got NoneType
+    """
+    if not isinstance(value, kind):
+        raise ModelError(
+            f"{field} = {shown(value)}: must be a {kind.__name__} such as {example}, got {type(value).__name__}"
+        )
+
+
 def suggestion(word: Any, allowed: Iterable[str]) -> str:
     """'; did you mean ...?' with the nearest allowed word, or '' when none is near. Case is ignored.
 
@@ -133,8 +147,9 @@ def shown(value: Any) -> str:
 
 
 def array(field: str, values: Any, error: type[Exception] = ModelError) -> NDArray[np.float64]:
-    """`values` as an array of floats of any shape, NaN and infinities included; `error` for text, complex numbers, rows
-    of different lengths and anything else that is none.
+    """`values` as an array of floats of any shape, NaN and infinities included.
+
+    `error` for text, complex numbers, truth values, rows of different lengths and anything else that is none.
 
     >>> array("zeta", [[1, 2.5]]).shape
     (1, 2)
@@ -145,11 +160,15 @@ def array(field: str, values: Any, error: type[Exception] = ModelError) -> NDArr
     """
     try:
         given = np.asarray(values)
-        if given.dtype.kind in "biufO":
+        if given.dtype.kind in "iuf" or (given.dtype.kind == "O" and not any(map(_is_truth, given.flat))):
             return np.asarray(given, dtype=float)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         pass
     raise error(f"{field} = {shown(values)}: must be numbers, in an array or in lists of one length")
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
 
 
 def too_extreme(parameters: Iterable[tuple[str, float]]) -> ModelError:
@@ -167,6 +186,7 @@ def numbers(field: str, values: Any) -> tuple[float, ...]:
     >>> numbers("zeta", [0, 1.5])
     (0.0, 1.5)
     """
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    listed = isinstance(values, Iterable) and getattr(values, "shape", None) != ()  # an array without axes is no list
+    if isinstance(values, (str, bytes, Mapping)) or not listed:
         raise ModelError(f"{field} = {shown(values)}: must be a list of numbers, got {type(values).__name__}")
     return tuple(number(f"{field}[{i}]", value) for i, value in enumerate(values))

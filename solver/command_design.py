@@ -35,10 +35,12 @@ def design(
     source: Source = "broad",
     exponent: Annotated[float | None, typer.Option(help="The wanted spectral exponent β.")] = None,
     horizon: Annotated[
-        str | None, typer.Option(metavar="LAG:SAMPLES", help="Instead: the lag, in time, that so many samples are to reach.")
+        str | None, typer.Option(metavar="LAG:SAMPLES", help="Instead: the lag, in time, that so many samples reach.")
     ] = None,
     noise_index: NoiseIndex = 2.0,
-    free: Annotated[str, typer.Option(help="What is changed: intensity, plateau, diffusion, tempering or stability.")] = "intensity",
+    free: Annotated[
+        str, typer.Option(help="What is changed: intensity, plateau, diffusion, tempering or stability.")
+    ] = "intensity",
     out: Out = None,
     json: Json = False,
 ) -> None:

@@ -28,8 +28,8 @@ from solver.terminal import find_model, with_statuses
 _POINTS, _FROM, _TO = 400, 0.1, 3.0
 _STABILITY = (0.02, 1.98)
 _AXIS = (
-    "plateau, diffusion, intensity, stability or tempering: NAME (400 values, from a tenth of the model's to three times "
-    "it), NAME=FROM:TO:POINTS[:log] or NAME=A,B,C."
+    "plateau, diffusion, intensity, stability or tempering: NAME (400 values, from a tenth of the model's to three "
+    "times it), NAME=FROM:TO:POINTS[:log] or NAME=A,B,C."
 )
 
 
@@ -72,7 +72,9 @@ def phase(
         from solver.plot_phases import plot_phase_diagram  # here, so that other commands do not wait for matplotlib
 
         boundaries = phase_lines(model, *axes)
-        writers["phases.png"] = outputs.figure_writer(lambda: plot_phase_diagram(diagram, lines=boundaries, title=f"model {name}"))
+        writers["phases.png"] = outputs.figure_writer(
+            lambda: plot_phase_diagram(diagram, lines=boundaries, title=f"model {name}")
+        )
     answer(summary, lambda: Text("\n".join(lines)), json=json, out=out, writers=writers, files=FILES)
 
 

@@ -81,7 +81,7 @@ def solve(
     )
     # a density that is not converged is shown and not kept
     writers = {} if failure else writers_of(density, theory, summary, drawn, measured)
-    answer(summary, lambda: report.render(summary), json=json, out=out, writers=writers, files=FILES)
+    answer(summary, lambda: report.render(summary), json=json, out=out, writers=writers, files=FILES, model=model)
     if failure is not None:
         raise failure
     if check.verdict == "FAILED":

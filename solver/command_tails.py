@@ -30,8 +30,8 @@ FILES = ("tails.json", "tails.csv", "model.toml", "tails.png")
 @with_statuses
 def tails(
     source: Source = "broad",
-    depth: Annotated[float, typer.Option(help="Greatest depth |ζ| = ln τ looked at, and ln of the longest lag; above 1, up to 1e7.")] = 1000.0,
-    rtol: Rtol = 1e-9,
+    depth: Annotated[float, typer.Option(help="Greatest depth |ζ| = ln τ, and greatest ln ℓ, from 1 to 1e7.")] = 1000.0,
+    rtol: Rtol = 1e-8,
     noise_index: NoiseIndex = 2.0,
     low: Annotated[float, typer.Option(help="Shortest lag of the window in which a power is fitted to f.")] = 10.0,
     high: Annotated[float, typer.Option(help="Longest lag of that window.")] = 1000.0,
@@ -64,7 +64,9 @@ def tails(
         from solver.plot_tails import plot_tails  # here, so that other commands do not wait for matplotlib
 
         writers["tails.png"] = outputs.figure_writer(lambda: plot_tails(study, title=name))
-    answer(summary, lambda: render(name, study, comparison), json=json, out=out, writers=writers, files=FILES)
+    answer(
+        summary, lambda: render(name, study, comparison), json=json, out=out, writers=writers, files=FILES, model=model
+    )
     if not comparison.passed:
         fail(f"the law read from the solution differs from theory: {comparison}", CHECK_FAILED)
 

@@ -22,6 +22,7 @@ from dataclasses import astuple, replace
 import numpy as np
 
 from solver.check_row import CrossCheck, Row
+from solver.checks import instance
 from solver.closed_form import closed_form
 from solver.density import StationaryDensity
 from solver.interpolant import Array
@@ -75,6 +76,7 @@ def cross_check(density: StationaryDensity, rtol: float | None = None) -> CrossC
     >>> check.passed, f"{check.exponent:.9f}", [row.source for row in check.rows]
     (True, '1.267360049', ['spectral radius', 'ln ρ', 'p(τ)', 'f(ℓ)'])
     """
+    instance("density", density, StationaryDensity, "solve_stationary(model)")
     theory = closed_form(density.model)
     tail = theory.tail
     notes = []

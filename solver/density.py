@@ -30,7 +30,7 @@ from solver.nullvector import NullVector
 from solver.timescales import TimescaleSpectrum
 
 FORMAT = "zetafp density"
-VERSION = 1
+VERSION = 2  # 1 had no checksum
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,10 +16,11 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from solver.axes import parameter, with_parameters
-from solver.checks import choice, positive
+from solver.checks import choice, instance, positive, too_extreme
 from solver.closed_form import closed_form
 from solver.design_range import Array, reachable, stabilities
 from solver.errors import ModelError, NotConvergedError
+from solver.exponent import SMALLEST
 from solver.jump_exponents import unit_laplace_exponent
 from solver.jumps import TemperedStableJumps
 from solver.model import Model
@@ -51,6 +52,7 @@ def design(model: Model, exponent: float, free: str = "intensity") -> Model:
     ...
     solver.errors.ModelError: exponent = 2.5: no intensity gives it; exponents that can be reached are (0, 2.2]
     """
+    instance("model", model, Model, "Model(TanhDrift(1.0), diffusion=0.3)")
     beta = positive("exponent", exponent)
     name = choice("free", free, FREE)
     parameter(model, name)
@@ -90,6 +92,8 @@ def _value(model: Model, beta: float, name: str) -> float | None:
         possible = value > 0 or (value == 0 and model.jumps is not None)
     else:
         intensity = parameter(model, "intensity")
+        if jumps < SMALLEST:
+            raise too_extreme([("exponent", beta)])
         value = intensity * beta * (kappa - eta_g * beta) / jumps
         possible = value > 0
     return value if possible else None

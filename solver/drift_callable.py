@@ -53,7 +53,7 @@ class CallableDrift(Drift):
         if not callable(self.function):
             raise ModelError(f"function = {shown(self.function)}: must be callable with an array of zeta")
         self._store(left=_finite_or_inf("left", self.left), right=_finite_or_inf("right", self.right))
-        if self.scale is not None and self.scale != math.inf:
+        if self.scale is not None and not (isinstance(self.scale, float) and self.scale == math.inf):
             self._store(scale=positive("scale", self.scale))
         self._store(breaks=tuple(sorted(numbers("breaks", self.breaks))))
         self._survey  # noqa: B018  made now, not when first asked for: see the module's docstring

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from solver.checks import number
+from solver.checks import instance, number
 from solver.density import StationaryDensity
 from solver.errors import ModelError
 from solver.interpolant import Array
@@ -76,6 +76,7 @@ def envelope_law(density: StationaryDensity, law: TailLaw | None = None, within:
     >>> print(law, round(law.holds_from, 1))
     f ≈ 2 ℓ^-2 3.5
     """
+    instance("density", density, StationaryDensity, "solve_stationary(model)")
     within = number("within", within, 0.0, 1.0, open_low=True, open_high=True)
     if density.null.left is None:
         raise ModelError(f"the density ends at a stop edge, ζ = {density.grid.left:g}: its tail is cut off there")

@@ -30,6 +30,8 @@ _ROUNDING = 1e-13
 # Tolerance of the root, relative; Φ is well conditioned (g(b) grows at least like b), so the root is as
 # good as g.
 _ROOT_TOLERANCE = 1e-14
+# A double below has fewer than 53 bits: ψ ~ b² gets there for b near 1e-154, and a quotient by it would be wrong.
+SMALLEST = np.finfo(float).tiny
 
 
 @numbers_within_doubles
@@ -130,11 +132,14 @@ def intensity_for_exponent(
     pull = kappa - eta_g * b
     psi = unit_laplace_exponent(b, alpha, lam, convention)
     possible = inside & (pull > 0) & np.isfinite(kappa)
+    if np.any(possible & (psi < SMALLEST)):
+        raise FloatingPointError
     out = np.full(np.broadcast_shapes(pull.shape, psi.shape), np.nan)
     np.divide(b * pull, psi, out=out, where=np.broadcast_to(possible, out.shape))
     return out
 
 
+@numbers_within_doubles
 def phase(
     plateau: ArrayLike,
     diffusion: ArrayLike,

@@ -76,6 +76,8 @@ def read_columns(path: Path, names: tuple[str, str]) -> tuple[list[float], list[
             if not any(cells) or (not columns[0] and [cell.lower() for cell in cells] == header):
                 continue
             try:
+                if any("_" in cell for cell in cells):  # 1_000 is a number to Python alone
+                    raise ValueError
                 first, second = (float(cell) for cell in cells)
             except ValueError:
                 raise ModelError(

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from solver.checks import array, number
+from solver.checks import array, instance, number
 from solver.density import StationaryDensity
 from solver.errors import ModelError
 from solver.interpolant import Array
@@ -76,6 +76,7 @@ def finite_network(
     >>> round(network.log_tau_max, 2), missing.round(2).tolist()
     (8.72, [0.02, -160.98])
     """
+    instance("density", density, StationaryDensity, "solve_stationary(model)")
     log_tau = float(largest_log_tau(density, neurons, quantile))
     logs = array("log_lags", log_lags)
     flat = logs.ravel()
@@ -99,6 +100,7 @@ def bounded_envelope(density: StationaryDensity, log_tau_max: float, log_lags: A
     >>> print(f"{(log_f[0] - log_f[1]) / 1e4 * np.exp(3.0):.3f}")  # 1/τ_max, in units of 1/τ_max
     1.000
     """
+    instance("density", density, StationaryDensity, "solve_stationary(model)")
     cut, logs = -number("log_tau_max", log_tau_max), array("log_lags", log_lags)
     flat = logs.ravel()
     with np.errstate(over="ignore"):

@@ -54,20 +54,28 @@ def refuse_file(target: Path) -> None:
             return
 
 
-def write_all(target: Path, writers: Mapping[str, Writer], remove: Iterable[str] = ()) -> list[Path]:
+def write_all(
+    target: Path,
+    writers: Mapping[str, Writer],
+    remove: Iterable[str] = (),
+    allow: Callable[[], object] = lambda: None,
+) -> list[Path]:
     """Write each named file by its writer and return their paths.
 
     `remove` names files of an earlier run that the new ones would make stale; they go if zetafp wrote them. Of two runs
     that write at the same time the later one leaves its whole set. Raises ModelError if the place cannot be written or
-    a name is taken by a file that zetafp did not write; whatever the reason, no partial file remains.
+    a name is taken by a file that zetafp did not write; whatever the reason, no partial file remains. `allow` may raise
+    one more, about a folder that is there: it is called when nobody else can write to it any more.
     """
     with _one_sentence(target):
         refuse_file(target)
-        _write_aside(target, writers, tuple(remove))
+        _write_aside(target, writers, tuple(remove), allow)
     return [target / name for name in writers]
 
 
-def _write_aside(target: Path, writers: Mapping[str, Writer], remove: tuple[str, ...]) -> None:
+def _write_aside(
+    target: Path, writers: Mapping[str, Writer], remove: tuple[str, ...], allow: Callable[[], object]
+) -> None:
     fresh = not target.exists()
     place = target.absolute()  # '.' has no name, and its parent is itself
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -87,6 +95,7 @@ def _write_aside(target: Path, writers: Mapping[str, Writer], remove: tuple[str,
                     raise
                 # else another run has made the folder meanwhile: replace its files
         with _alone(target):
+            allow()
             _require_own(target, writers)
             _replace(target, aside, new, remove)
     finally:

@@ -29,7 +29,7 @@ from scipy.linalg import matmul_toeplitz, toeplitz
 from scipy.sparse import dia_array
 from scipy.sparse.linalg import LinearOperator
 
-from solver.checks import shown
+from solver.checks import number, shown
 from solver.errors import ModelError
 from solver.exponential_sum import ExponentialSum
 from solver.far_jumps import far_jumps, jump_tables
@@ -53,7 +53,7 @@ def stencil(order: int) -> tuple[Array, Array]:
     [[-0.5, 0.0, 0.5], [1.0, -2.0, 1.0]]
     """
     if order not in ORDERS:
-        raise ModelError(f"order = {order!r}: the stencils' order is one of {ORDERS}")
+        raise ModelError(f"order = {shown(order)}: the stencils' order is one of {ORDERS}")
     from findiff import coefficients  # here, because it brings sympy, a third of the time that `import solver` took
 
     order = int(order)  # 8.0 is 8
@@ -239,6 +239,7 @@ def build_generator(model: Model, grid: Grid, order: int = 8) -> Generator:
     if not isinstance(model, Model) or not isinstance(grid, Grid):
         wrong, kind = ("model", model) if not isinstance(model, Model) else ("grid", grid)
         raise ModelError(f"{wrong} = {shown(kind)}: must be a {wrong.capitalize()}, got {type(kind).__name__}")
+    order = int(number("order", order, integer=True))
     stencil(order)
     for side, edge in zip(("left", "right"), grid.edges, strict=True):
         if edge == "open":
@@ -249,5 +250,5 @@ def build_generator(model: Model, grid: Grid, order: int = 8) -> Generator:
     if grid.nodes <= order:
         raise ModelError(f"nodes = {grid.nodes}: a generator of order {order} needs more than {order} nodes")
     if model.jumps is not None:
-        model.jumps.lattice_corrections(grid.spacing, int(order) // 2)  # refuses tempering · spacing > 1 now
-    return Generator(model, grid, int(order))
+        model.jumps.lattice_corrections(grid.spacing, order // 2)  # refuses tempering · spacing > 1 now
+    return Generator(model, grid, order)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.checks import choice, number
+from solver.checks import choice, number, shown
 from solver.errors import ModelError
 
 EDGE_WORDS = ("open", "stop")
@@ -57,7 +57,7 @@ class Grid:
         object.__setattr__(self, "nodes", int(number("nodes", self.nodes, low=FEWEST_NODES, integer=True)))
         edges = (self.edges, self.edges) if isinstance(self.edges, str) else self.edges
         if not isinstance(edges, (tuple, list)) or len(edges) != 2:
-            raise ModelError(f"edges = {self.edges!r}: give one word for each side, or one for both")
+            raise ModelError(f"edges = {shown(self.edges)}: give one word for each side, or one for both")
         pair = tuple(choice("edges", word, EDGE_WORDS) for word in edges)
         object.__setattr__(self, "edges", pair)
         rounding = float(np.spacing(max(abs(self.left), abs(self.right))))

@@ -12,7 +12,7 @@ from solver.density import ErrorEstimate, Level
 from solver.discretisation import BODY
 from solver.far_jumps import FADED
 from solver.grid import Grid
-from solver.levels import UNKNOWN, Disagreement, Solve, disagreement
+from solver.levels import UNKNOWN, Disagreement, Solve, disagreement, disagreement_near
 from solver.model import Model
 from solver.nullvector import Continuation
 from solver.observed_order import error_factor
@@ -26,6 +26,10 @@ _LN_BODY = -float(np.log(BODY))
 # Levels that disagree more and more say nothing about a limit; ten times their disagreement is no promise either, but
 # it keeps such a level from being taken for the best.
 _GROWING = 10.0
+# Two levels that disagree by more about ln ρ have no digit of ρ in common.
+_NO_DIGIT = 1.0
+# Ratio of two disagreements at one place from which they are taken to fall.
+_SLOWEST = 2.0
 # Levels without a smaller disagreement than before, after which no finer one is tried: a feature that coarse levels
 # miss makes them disagree more for two or three, then less.
 _PATIENCE = 4
@@ -44,8 +48,10 @@ class History:
     With d the disagreement of the last two levels and p the observed order (base-2 logarithm of the ratio of the last
     two disagreements) the error of the latest is d / (2^{p-1} - 1): one order less than seen, at most the scheme's;
     slower than second order d itself, or d / (2^p - 1) where that is more. Measured over random models the true
-    error is d / (2^p - 1) to 20% from p = 4 on. A drift that need not be smooth (a table, a function) may turn from
-    a high order to a low one at any level: then the error is d itself.
+    error is d / (2^p - 1) to 20% from p = 4 on. The order is that of the place where the last two disagree most, if it
+    is less there: coarse levels may have disagreed more elsewhere, about what is resolved since. Nor is an order
+    believed that levels without a single digit take part in. A drift that need not be smooth (a table, a function) may
+    turn from a high order to a low one at any level: then the error is d itself.
     """
 
     def __init__(self, model: Model, order: int, edges: Disagreement) -> None:
@@ -64,7 +70,9 @@ class History:
         self.rounding = rounding(self.model, grid) + (0.0 if latest is None else _spectral_rounding(latest))
         order = self.observed_order
         floor = Disagreement(_LN_BODY * self.rounding + FLOOR, 0.0, 0.0, self.rounding)
-        factor = _factor(order, self.order if self.model.drift.analytic else 1)
+        nominal = self.order if self.model.drift.analytic else 1
+        unresolved = len(self._differences) > 1 and self._differences[-2].body > _NO_DIGIT
+        factor = _factor(min(order, self._order_there(floor.body)), nominal, unresolved)
         self.error = self._differences[-1].times(factor).plus(self.edges).plus(floor)
         if latest is not None:
             self.error = self.error.plus(Disagreement(0.0, *self._tails(latest), _doubt(latest)))
@@ -125,6 +133,17 @@ class History:
             return np.nan
         return float(np.log2(before / last)) if last > 0 and before > 0 else np.inf
 
+    def _order_there(self, floor: float) -> float:
+        """The same where the last two levels disagree most, inf where it says nothing: by rounding, or in a tail."""
+        last, *before = self._differences[-1], *self.solves[-3:-1]
+        if len(before) < 2 or before[0] is None or before[1] is None or not last.body > max(last.exponent, floor):
+            return np.inf
+        there = disagreement_near(before[0], before[1], last.place) if np.isfinite(last.place) else np.nan
+        if not np.isfinite(there):
+            return np.inf
+        # no slower than that: a disagreement that changes its sign there would be taken for one that grows
+        return float(np.log2(max(there / last.body, _SLOWEST)))
+
     @property
     def latest(self) -> Solve:
         """The finest solve; there must be one."""
@@ -180,11 +199,13 @@ def rounding(model: Model, grid: Grid) -> float:
     return float(np.finfo(float).eps * (100 + 2 * noise * grid.spacing / drift))
 
 
-def _factor(observed: float, nominal: int) -> float:
+def _factor(observed: float, nominal: int, unresolved: bool = False) -> float:
     """What turns the disagreement of two levels into the error of the finer one; inf before an order is seen."""
     if np.isnan(observed):
         return np.inf
     if observed <= 0:
         return _GROWING
     # Faster than the scheme can be: the coarser pair was not resolved, and the order of the finer one is not known yet.
-    return error_factor(2.0 ** (observed if observed < nominal + 0.5 else nominal - 2), nominal)
+    if observed >= nominal + 0.5 or (unresolved and observed > nominal - 2):
+        observed = nominal - 2
+    return error_factor(2.0**observed, nominal)

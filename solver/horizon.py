@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import elementwise
 
-from solver.checks import array, number
+from solver.checks import array, instance, number
 from solver.closed_form import closed_form
 from solver.density import StationaryDensity
 from solver.envelope import Envelope
@@ -103,6 +103,7 @@ def sample_complexity(
     >>> str(cost.growth), cost.local_exponent.round(9).tolist()  # β = κ/η_G = 1/2
     ('N ~ ℓ^1, polynomial', [1.0, 1.0])
     """
+    instance("density", density, StationaryDensity, "solve_stationary(model)")
     power = _power(noise_index)
     return _cost(density, density.envelope(lags, log_lags=log_lags), power)
 
@@ -125,6 +126,7 @@ def horizon(
     >>> horizon(density, log_samples=cost.log_samples).lags.round(4).tolist()
     [3.0, 1000000000.0]
     """
+    instance("density", density, StationaryDensity, "solve_stationary(model)")
     power = _power(noise_index)
     if (samples is None) == (log_samples is None):
         raise ModelError("samples, log_samples: give one of them")

@@ -34,6 +34,8 @@ _DEPTHS = np.array([1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 1e2, 1e4, 1e6])
 # Nodes beyond the edge, in decades up to the reach, at which tails pinned by the tempering are compared: they are no
 # exponentials, so that equal decay rates do not make them equal.
 _DECADES = 3
+# Coarse nodes on either side of a place that are looked at with it: a disagreement changes its sign here and there.
+_NEAR = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +142,7 @@ class Disagreement:
     left_slope: float
     right_slope: float
     exponent: float
+    place: float = np.nan  # ζ of the largest of the body, at a node
 
     @property
     def largest(self) -> float:
@@ -149,7 +152,7 @@ class Disagreement:
     def times(self, factor: float) -> Disagreement:
         """The same with every entry multiplied."""
         return Disagreement(
-            factor * self.body, factor * self.left_slope, factor * self.right_slope, factor * self.exponent
+            factor * self.body, factor * self.left_slope, factor * self.right_slope, factor * self.exponent, self.place
         )
 
     def plus(self, other: Disagreement) -> Disagreement:
@@ -159,6 +162,7 @@ class Disagreement:
             self.left_slope + other.left_slope,
             self.right_slope + other.right_slope,
             self.exponent + other.exponent,
+            self.place,
         )
 
 
@@ -183,7 +187,9 @@ def disagreement(coarse: Solve, fine: Solve) -> Disagreement:
     limits = np.concatenate([[left, right], fine.beyond])
     at_limits = np.abs(coarse.interpolant.log_density_at(limits) - fine.interpolant.log_density_at(limits))
     in_body = (zeta >= left) & (zeta <= right)
-    body = float(max(difference[in_body].max(initial=0.0), at_limits[np.isfinite(at_limits)].max(initial=0.0)))
+    at_nodes = float(difference[in_body].max(initial=0.0))
+    body = max(at_nodes, float(at_limits[np.isfinite(at_limits)].max(initial=0.0)))
+    place = float(zeta[in_body][np.argmax(difference[in_body])]) if 0 < at_nodes == body else np.nan
     if not np.isfinite(difference).all():  # no logarithm where a coarse solve is negative: they agree about nothing
         return UNKNOWN
     drift = np.abs(np.subtract(coarse.exponents, fine.exponents))
@@ -193,4 +199,13 @@ def disagreement(coarse: Solve, fine: Solve) -> Disagreement:
         outside = side > 0
         inner = float(((difference[outside] - body) / side[outside]).max(initial=0.0))
         slopes.append(inner if np.isnan(beyond) else max(inner, float(beyond)))
-    return Disagreement(body, slopes[0], slopes[1], float(np.max(relative, where=~np.isnan(relative), initial=0.0)))
+    exponent = float(np.max(relative, where=~np.isnan(relative), initial=0.0))
+    return Disagreement(body, slopes[0], slopes[1], exponent, place)
+
+
+def disagreement_near(coarse: Solve, fine: Solve, place: float) -> float:
+    """Largest |Δ ln ρ| of two solves at the nodes of the second around a place, NaN where there is none."""
+    zeta = fine.grid.zeta
+    near = np.abs(zeta - place) <= _NEAR * coarse.grid.spacing
+    difference = np.abs(coarse.interpolant.log_density_at(zeta[near]) - fine.null.log_density[near])
+    return float(difference.max()) if difference.size else np.nan

@@ -29,6 +29,7 @@ __all__ = [
     "json_writer",
     "prepare",
     "prepare_model",
+    "require_same",
     "text_writer",
     "write_all",
 ]
@@ -45,6 +46,11 @@ DEEPEST_LAG = math.log(1e20)
 def prepare_model(target: Path, names: Iterable[str], own: Iterable[str], model: Model) -> None:
     """`prepare` for `names`, and refuse a directory where other commands' files (not in `own`) are of another model."""
     prepare(target, names)
+    require_same(target, own, model)
+
+
+def require_same(target: Path, own: Iterable[str], model: Model) -> None:
+    """Raise ModelError if other commands' files (not in `own`) in the directory are of another model."""
     path = target / MODEL
     if path.exists() and not _same(path, model):
         require_alone(target, own, path)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from solver.jump_exponents import require
 
 Array = NDArray[np.float64]
 P = ParamSpec("P")
+R = TypeVar("R")
 
 _RANGES: dict[str, tuple[str, Callable[[Array], NDArray[np.bool_]]]] = {
     "exponent": ("[-inf, inf]", lambda a: np.full(a.shape, True)),
@@ -47,11 +48,11 @@ def checked(**given: ArrayLike) -> tuple[Array, ...]:
     return tuple(arrays.values())
 
 
-def numbers_within_doubles(function: Callable[P, Array]) -> Callable[P, Array]:
+def numbers_within_doubles(function: Callable[P, R]) -> Callable[P, R]:
     """ModelError, naming the most extreme number, where the arithmetic leaves the range of doubles."""
 
     @wraps(function)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> Array:
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
         if np.geterr()["over"] == "raise":  # whoever asked for that has a better name for it
             return function(*args, **kwargs)
         try:

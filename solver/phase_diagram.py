@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.axes import Array, attributes, axis_values, drift_limits, parameter
-from solver.checks import choice
+from solver.axes import Array, attributes, axis_values, drift_limits, parameter, require_few
+from solver.checks import choice, instance, shown
 from solver.errors import ModelError
 from solver.exponent import at_threshold, spectral_exponent, threshold_intensity
 from solver.extras import extra
@@ -31,6 +31,8 @@ NAMES = ("plateau", "diffusion", "intensity", "stability", "tempering")
 PHASES = ("none", "collapsed", "broad", "critical", "concentrated")
 # Points at a time; measured for a map of a million: 1.8 s at once, 1.15 s in pieces of 16 000 to 64 000.
 _PIECE = 30_000
+# Points of one map: 65 bytes each in memory (three numbers of 8, 1 and 8 bytes, a word of 48), 60 in phases.csv.
+MOST_POINTS = 10_000_000
 _CRITICAL = 1e-12  # |β - 1| that counts as 1, as in solver.exponent.phase
 
 
@@ -98,16 +100,18 @@ def phase_diagram(
 
 def checked_axes(model: Model, x: Axis, y: Axis) -> tuple[tuple[str, str], tuple[Array, Array]]:
     """Names and values of the two axes; ModelError where the model has no such map."""
+    instance("model", model, Model, "Model(TanhDrift(1.0), diffusion=0.3)")
     names, values = [], []
     for side, axis in (("x", x), ("y", y)):
         if not (isinstance(axis, tuple) and len(axis) == 2 and isinstance(axis[0], str)):
-            raise ModelError(f"{side} = {axis!r}: must be (name, values), such as ('intensity', [0.1, 0.3, 1.0])")
+            raise ModelError(f"{side} = {shown(axis)}: must be (name, values), such as ('intensity', [0.1, 0.3, 1.0])")
         name = choice(f"{side} axis", axis[0], NAMES)
         parameter(model, name)
         names.append(name)
         values.append(axis_values(name, axis[1]))
     if names[0] == names[1]:
         raise ModelError(f"x and y are both {names[0]!r}: a map needs two different parameters")
+    require_few({name: listed.size for name, listed in zip(names, values, strict=True)}, MOST_POINTS)
     _law(model)
     return (names[0], names[1]), (values[0], values[1])
 

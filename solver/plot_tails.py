@@ -38,7 +38,8 @@ def plot_approach(study: TailStudy, ax: Axes | None = None) -> Axes:
     away = np.abs(study.local_exponent - study.law.exponent)
     ax.loglog(study.depths, away, label="solution")
     if study.law.power:
-        ax.loglog(study.depths, abs(study.law.power) / study.depths, "k--", lw=1, label=f"law: {abs(study.law.power):.3g}/s")
+        power = abs(study.law.power)
+        ax.loglog(study.depths, power / study.depths, "k--", lw=1, label=f"law: {power:.3g}/s")
     _mark(study, ax)
     ax.set(xlabel="depth s = |ζ| = ln τ", ylabel=f"|local exponent - {study.law.exponent:.6g}|   [1]")
     ax.set_title("approach of the local exponent")
@@ -92,5 +93,5 @@ def plot_horizon(study: TailStudy, ax: Axes | None = None) -> Axes:
 
 def _mark(study: TailStudy, ax: Axes) -> None:
     if np.isfinite(study.law.holds_from) and study.law.holds_from > 0:
-        words = f"from here within {study.law.within:.0%}"
+        words = f"law within {study.law.within:.0%} from here"
         ax.axvline(study.law.holds_from, color="0.5", ls=":", lw=1, label=words)

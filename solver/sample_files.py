@@ -44,13 +44,13 @@ def headings(path: Path) -> list[str]:
     suffix = path.suffix.lower()
     try:
         if suffix == ".npz":
-            with np.load(path, allow_pickle=False) as stored:
-                return list(stored.files)
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+                return [] if isinstance(stored, np.ndarray) else list(stored.files)
         if suffix in (".csv", ".txt"):
-            lines = (line.split("#", 1)[0] for line in path.read_text(encoding="utf-8-sig").splitlines())
-            first = next((fields for fields in map(fields_of, lines) if fields), [])
+            rows = (cells_of(path, number, line) for number, line in enumerate(read_lines(path), start=1))
+            first = next((fields for fields in rows if fields), [])
             return [] if all(map(is_number, first)) else first
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+    except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile):
         return []  # whoever reads the numbers next says what is wrong
     return []
 
@@ -81,15 +81,11 @@ def _wanted(path: Path, names: list[str], kind: str) -> str:
 
 
 def _text(path: Path, kind: str) -> list[float] | NDArray[np.float64]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise SamplesError(f"{path}: not a text file (byte {problem.start} is not UTF-8)") from None
-    lines = text.splitlines()
-    plain = _one_number_a_line(text, lines, kind)
+    lines = read_lines(path)
+    plain = _one_number_a_line(lines, kind)
     if plain is not None:
         return plain
-    rows = [(number, fields_of(line.split("#", 1)[0])) for number, line in enumerate(lines, start=1)]
+    rows = [(number, cells_of(path, number, line)) for number, line in enumerate(lines, start=1)]
     rows = [(number, fields) for number, fields in rows if fields]
     if not rows:
         raise SamplesError(f"{path}: no values in the file")
@@ -106,10 +102,28 @@ def _text(path: Path, kind: str) -> list[float] | NDArray[np.float64]:
     return [_number(path, number, fields, column, width) for number, fields in rows]
 
 
-def _one_number_a_line(text: str, lines: list[str], kind: str) -> NDArray[np.float64] | None:
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 text file; SamplesError where it is none."""
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as problem:
+        raise SamplesError(f"{path}: not a text file (byte {problem.start} is not UTF-8)") from None
+
+
+def cells_of(path: Path, number: int, line: str) -> list[str]:
+    """The cells of a line without its comment; SamplesError names the line where quotes do not close on it."""
+    try:
+        return fields_of(line.split("#", 1)[0])
+    except csv.Error as problem:
+        raise SamplesError(f"{path}, line {number}: {problem}") from None
+
+
+def _one_number_a_line(lines: list[str], kind: str) -> NDArray[np.float64] | None:
     """The numbers of a file that is nothing else, its heading apart; None for the careful reading, ten times slower."""
-    words = text.split()
+    words = "\n".join(lines).split()
     if not words or len(words) != sum(not line.isspace() for line in lines if line):
+        return None
+    if any("_" in word for word in words):
         return None
     headed = words[0].strip('"').lower() == kind
     try:
@@ -125,10 +139,14 @@ def fields_of(line: str) -> list[str]:
     mark = next((mark for mark in ";,\t" if mark in line), " ")
     if mark == " ":
         line = " ".join(line.split())
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=mark, skipinitialspace=True))]
+    reader = csv.reader([line], delimiter=mark, skipinitialspace=True, strict=True)
+    return [cell.strip() for cell in next(reader)]
 
 
 def is_number(text: str) -> bool:
+    """Whether a cell is a number; Python's own 1_000 is none, and 2_5 hardly means 25."""
+    if "_" in text:
+        return False
     try:
         float(text)
     except ValueError:

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.differentiate import derivative
 from scipy.special import exprel
 
+from solver.checks import instance
 from solver.closed_form import closed_form
 from solver.errors import ModelError
 from solver.exponent import Array
@@ -54,6 +55,7 @@ def sensitivities(model: Model) -> Sensitivities:
     >>> slopes.intensity, slopes.plateau
     (-1.9039459, 1.2287645)
     """
+    instance("model", model, Model, "Model(TanhDrift(1.0), diffusion=0.3)")
     if model.jumps is not None and not isinstance(model.jumps, TemperedStableJumps):
         raise ModelError(f"jumps: sensitivities are for TemperedStableJumps, got {type(model.jumps).__name__}")
     theory = closed_form(model)

@@ -18,7 +18,7 @@ import numpy as np
 
 from solver import dense, edge_search, eigen, given_grid, power_domain, untempered
 from solver.affordable import require_affordable, require_resolvable
-from solver.checks import choice, number
+from solver.checks import choice, number, shown
 from solver.confinement import require_confinement
 from solver.density import StationaryDensity
 from solver.discretisation import Domain, first_domain, first_spacing
@@ -96,7 +96,7 @@ def solve_stationary(
         order = dense.ORDER if method == "dense" else _ORDER
     order = int(number("order", order, integer=True))
     if grid is not None and not isinstance(grid, Grid):
-        raise ModelError(f"grid = {grid!r}: must be a Grid, such as Grid(left=-20, right=20, nodes=801)")
+        raise ModelError(f"grid = {shown(grid)}: must be a Grid, such as Grid(left=-20, right=20, nodes=801)")
     max_nodes = int(number("max_nodes", max_nodes, low=64, integer=True))
     require_confinement(model)
     run = _Run(model, solver, method, order, max_nodes, progress)

@@ -8,13 +8,14 @@ reported but not kept, so that the next run tries again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from solver import __version__
-from solver.checks import choice, number, numbers
+from solver.checks import choice, number, numbers, shown
 from solver.closed_form import closed_form
 from solver.density import StationaryDensity
 from solver.errors import ModelError, NoStationaryDensityError, NotConvergedError
@@ -47,6 +48,9 @@ class Options:
     rtol: float = 1e-6
 
     def __post_init__(self) -> None:
+        if isinstance(self.quantities, str) or not isinstance(self.quantities, Iterable):
+            raise ModelError(f"quantities = {shown(self.quantities)}: must be a list of words")
+        object.__setattr__(self, "quantities", tuple(self.quantities))
         for quantity in self.quantities:
             choice("quantities", quantity, QUANTITIES)
         object.__setattr__(self, "rtol", number("rtol", self.rtol, low=1e-12, high=0.1))

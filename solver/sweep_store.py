@@ -4,7 +4,8 @@
 
 SQLite makes a row appear whole or not at all, also when the process is killed in the middle, and lets several sweeps
 share a file. The catch: numbers must come back to the last bit, NaN and inf included, so they are kept as the shortest
-decimals that do (Python's own JSON), and a row that is there is never replaced.
+decimals that do (Python's own JSON), each behind a checksum of key and record: a row that does not fit its own, damaged
+or changed by hand, counts as not there and is computed again. A row that is there is never replaced otherwise.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _TABLE = "CREATE TABLE IF NOT EXISTS points (key TEXT PRIMARY KEY, record TEXT N
 _PATIENCE = 60.0
 # Keys asked for at a time: below the least number of parameters that an SQLite may be built with.
 _AT_ONCE = 500
+# Letters of a checksum, SHA-256 in hexadecimal.
+_CHECK = 64
 
 
 def key(task: Task) -> str:
@@ -52,13 +55,24 @@ class Store:
             some = keys[start : start + _AT_ONCE]
             marks = ",".join("?" * len(some))
             rows = self._connection.execute(f"SELECT key, record FROM points WHERE key IN ({marks})", some)
-            found.update((name, json.loads(text)) for name, text in rows)
+            found.update((name, json.loads(text[_CHECK:])) for name, text in rows if _whole(name, text))
         return found
 
     def add(self, name: str, record: Record) -> None:
-        """Keep a record, at once; one that is there already stays."""
+        """Keep a record, at once; one that is there already and whole stays."""
         with self._connection:
-            self._connection.execute("INSERT OR IGNORE INTO points VALUES (?, ?)", (name, json.dumps(record)))
+            if name not in self.find([name]):
+                row = (name, _signed(name, json.dumps(record)))
+                self._connection.execute("INSERT OR REPLACE INTO points VALUES (?, ?)", row)
+
+
+def _signed(name: str, text: str) -> str:
+    """The text behind a checksum that binds it to its key."""
+    return hashlib.sha256(f"{name} {text}".encode()).hexdigest() + text
+
+
+def _whole(name: str, signed: Any) -> bool:
+    return isinstance(signed, str) and signed == _signed(name, signed[_CHECK:])
 
 
 @contextmanager

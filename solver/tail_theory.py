@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import exprel
 
+from solver.checks import instance
 from solver.closed_form import closed_form
 from solver.density import StationaryDensity
 from solver.jumps import LaplaceJumps, TemperedStableJumps
@@ -160,6 +161,7 @@ def tail_theory(density: StationaryDensity, side: str = "left") -> TailTheory:
     >>> theory.form.case, round(theory.log_constant, 8) + 0.0
     ('diffusion', 0.0)
     """
+    instance("density", density, StationaryDensity, "solve_stationary(model)")
     model = density.model
     closed = closed_form(model)
     threshold = closed.threshold if side == "left" else closed.right_threshold
@@ -234,6 +236,8 @@ def compare_tail(law: TailLaw, density: StationaryDensity) -> TailComparison:
     >>> found.passed, abs(found.log_constant_difference) < 1e-8
     (True, True)
     """
+    instance("density", density, StationaryDensity, "solve_stationary(model)")
+    instance("law", law, TailLaw, "tail_law(density)")
     theory = tail_theory(density, law.side)
     if law.case == "threshold" != theory.form.case and abs(theory.distance) <= CLOSE:
         note = f"{theory.distance:.1e} from the threshold: not told apart from it at any depth that was looked at"

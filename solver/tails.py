@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solver.checks import choice, number
+from solver.checks import choice, instance, number
 from solver.density import StationaryDensity
 from solver.errors import ModelError
 from solver.tail_data import Elimination, TailData, tail_data
@@ -86,7 +86,9 @@ class TailLaw:
 
     def __str__(self) -> str:
         error = self.uncertainty
-        exponent = f"({self.exponent:.12g} ± {error.exponent:.1e})" if error.exponent > 0 else f"{self.exponent:.12g}"
+        exponent = f"{self.exponent:.12g}"
+        if error.exponent > 1e-12 * abs(self.exponent):  # else it is below the digits that are shown
+            exponent = f"({exponent} ± {error.exponent:.1e})"
         law = f"ρ ≈ e^({self.log_constant:.10g} ± {error.log_constant:.1e}) e^(-{exponent} s)"
         law += f" s^({self.power:.9g} ± {error.power:.1e})" if self.power or error.power > 1e-6 else ""
         law += " / ln s" if self.log_power else ""
@@ -105,6 +107,7 @@ def tail_law(density: StationaryDensity, side: str = "left", within: float = 0.0
     >>> law.case, round(law.exponent, 9), law.power, round(law.constant, 7), 2 < law.holds_from < 3
     ('diffusion', 2.0, 0.0, 2.0, True)
     """
+    instance("density", density, StationaryDensity, "solve_stationary(model)")
     side = choice("side", side, ("left", "right"))
     within = number("within", within, low=0.0, high=1.0, open_low=True, open_high=True)
     return read_tail(tail_data(density, side), side, within)

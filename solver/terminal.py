@@ -56,10 +56,14 @@ def with_statuses(command: Callable[..., None]) -> Callable[..., None]:
             command(*args, **kwargs)
         except (ModelError, NoStationaryDensityError, SamplesError) as problem:
             fail(str(problem), BAD_INPUT)
+        except ChildProcessError as problem:
+            fail(str(problem), BAD_INPUT)
         except OSError as problem:
             # without a name it is a stream: the disk behind `> file` is full, say
             place = f"{problem.filename}: " if problem.filename else "the output cannot be written: "
             fail(f"{place}{problem.strerror or problem}", BAD_INPUT)
+        except MemoryError as problem:
+            fail(f"too large for the memory of this machine: {problem or 'ask for less'}", BAD_INPUT)
         except NotConvergedError as problem:
             known = math.isfinite(problem.estimate) and "best estimate" not in str(problem)
             reached = f" (best error estimate: {problem.estimate:.2g})" if known else ""

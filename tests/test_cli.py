@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,15 @@ def test_a_threshold_that_is_not_positive_is_explained(tmp_path: Path) -> None:
     status, text = run("solve", tmp_path / "weak.toml", "--rtol", 1e-6)
     assert status == 0 and "not positive, there is a root at every intensity" in text
     assert "not positive" not in run("solve", "broad", "--rtol", 1e-6)[1]
+
+
+def test_the_seconds_are_those_of_the_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading sympy for the stencils takes a second, ten times the solve."""
+    order: list[str] = []
+    clock = SimpleNamespace(perf_counter=lambda: float(order.append("clock") or len(order)))
+    monkeypatch.setattr(command_solve, "time", clock)
+    monkeypatch.setattr(command_solve, "stencil", lambda _: order.append("stencil"))
+    assert run("solve", "broad", "--rtol", 1e-3)[0] == 0 and order == ["stencil", "clock", "clock"]
 
 
 def test_json_is_strict_and_alone() -> None:

@@ -16,6 +16,8 @@ from solver.command_design import design, render
 from solver.command_phase import phase
 from solver.design_horizon import design_for_horizon
 from solver.model import Model
+from solver.phase_diagram import phase_diagram
+from solver.plot_phases import plot_phase_diagram
 from solver.presets import load_preset
 
 
@@ -71,9 +73,17 @@ def test_a_bad_map_is_one_paragraph_and_status_2(words: list[str], complaint: st
     assert status == 2 and complaint in text and "Traceback" not in text
 
 
+def test_the_figure_says_what_its_lines_are() -> None:
+    pytest.importorskip("xarray")
+    axes = ("intensity", np.linspace(0.05, 1.5, 8)), ("plateau", np.linspace(0.1, 3.0, 8))
+    legend = plot_phase_diagram(phase_diagram(load_preset("concentrated"), *axes)).get_legend()
+    assert legend is not None and "contours of β" in {text.get_text() for text in legend.get_texts()}
+
+
 def test_a_design_is_written_and_gives_the_exponent(tmp_path: Path) -> None:
     status, text = run(design, "concentrated", "--exponent", 0.42, "--out", tmp_path / "d")
-    assert status == 0 and "exponent β = 0.42, broad (β < 1" in text and "∂β/∂intensity" in text and "convention levy" in text
+    assert status == 0 and "exponent β = 0.42, broad (β < 1" in text
+    assert "∂β/∂intensity" in text and "convention levy" in text
     assert {path.name for path in (tmp_path / "d").iterdir()} == {"design.json", "model.toml", "zetafp.sha256"}
     model = Model.from_toml(tmp_path / "d" / "model.toml")
     assert closed_form(model).exponent == pytest.approx(0.42, rel=1e-12)
@@ -89,9 +99,9 @@ def test_a_design_is_written_and_gives_the_exponent(tmp_path: Path) -> None:
     [
         (["concentrated", "--exponent", "3"], "exponents that can be reached are (0, 2.2]"),
         (["concentrated", "--exponent", "1", "--free", "plato"], "did you mean 'plateau'"),
-        (["concentrated"], "--exponent β, --horizon LAG:SAMPLES: give one of them"),
+        (["concentrated"], "--horizon LAG:SAMPLES: give one of them"),
         (["concentrated", "--exponent", "nan"], "exponent = nan"),
-        (["concentrated", "--exponent", "1", "--horizon", "9:9"], "--exponent β, --horizon LAG:SAMPLES: give one of them"),
+        (["concentrated", "--exponent", "1", "--horizon", "9:9"], "--horizon LAG:SAMPLES: give one of them"),
         (["concentrated", "--horizon", "1000"], "horizon = '1000': must be LAG:SAMPLES"),
         (["concentrated", "--horizon", "1000:few"], "horizon = '1000:few': must be LAG:SAMPLES"),
         (["concentrated", "--horizon", "0.5:1e6"], "lag = 0.5"),

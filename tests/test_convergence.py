@@ -117,6 +117,9 @@ def test_the_command_passes_its_options_on(
     monkeypatch.setattr(command, "run", run)
     command.main(["--slow", "--no-monte-carlo", "--out", str(tmp_path)])
     assert seen == {"slow": True, "monte_carlo": False}
+    monkeypatch.setattr(command, "DOCS", tmp_path / "docs")
+    command.main([])
+    assert not (tmp_path / "docs").exists(), "a quick run leaves the page of a slow one alone"
     with pytest.raises(SystemExit) as stopped:
         command.main(["--fast"])
     assert stopped.value.code == 2

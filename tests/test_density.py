@@ -24,8 +24,9 @@ from known_densities import (
     on_grid,
 )
 
+from solver.archive import read_archive, write_archive
 from solver.cumulative import LowerMass
-from solver.density import ErrorEstimate, StationaryDensity
+from solver.density import FORMAT, VERSION, ErrorEstimate, StationaryDensity
 from solver.drifts import CallableDrift, LinearDrift, TanhDrift
 from solver.elimination import null_vector
 from solver.errors import ModelError
@@ -457,7 +458,7 @@ def test_other_files_are_refused_in_one_sentence(tmp_path: Path, gamma: Stationa
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 99}, "version 99; this program reads version 1"),
+        ({"version": 99}, "version 99; this program reads version 2"),
         ({"grid": {"left": 0.0}}, "damaged .*edges"),
         ({"model": {"diffusion": -1.0}}, "damaged .*drift: missing"),
         ({"error": {"size": 1}}, "damaged .*size"),
@@ -468,10 +469,8 @@ def test_a_damaged_header_is_named(
 ) -> None:
     path = tmp_path / "density.npz"
     gamma.save(path)
-    with np.load(path) as stored:
-        arrays = dict(stored)
-    header = json.loads(str(arrays.pop("header"))) | change
-    np.savez(path, header=np.array(json.dumps(header)), **arrays)
+    header, arrays = read_archive(path, FORMAT, VERSION)
+    write_archive(path, header | change, arrays)
     with pytest.raises(ModelError, match=message):
         load(path)
 
@@ -479,14 +478,42 @@ def test_a_damaged_header_is_named(
 def test_a_damaged_density_is_not_loaded(tmp_path: Path, gamma: StationaryDensity) -> None:
     path = tmp_path / "density.npz"
     gamma.save(path)
-    with np.load(path) as stored:
-        arrays = dict(stored)
-    np.savez(path, **(arrays | {"log_density": arrays["log_density"][:-3]}))
+    header, arrays = read_archive(path, FORMAT, VERSION)
+    write_archive(path, header, arrays | {"log_density": arrays["log_density"][:-3]})
     with pytest.raises(ModelError, match="901 nodes"):
         load(path)
     del arrays["left_step"]
-    np.savez(path, **arrays)
+    write_archive(path, header, arrays)
     with pytest.raises(ModelError, match="step"):
+        load(path)
+
+
+def test_what_was_changed_by_hand_is_not_loaded(tmp_path: Path, gamma: StationaryDensity) -> None:
+    """ln ρ + 1, another model or a smaller error came back with the evidence of the density that had been saved."""
+    path = tmp_path / "density.npz"
+    gamma.save(path)
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    header = json.loads(str(arrays["header"]))
+    smaller = header | {"error": header["error"] | {"body": 0.0}}
+    for change in (
+        {"log_density": arrays["log_density"] + 1},
+        {"log_density": arrays["log_density"].astype(np.float32)},
+        {"left_step": np.full_like(arrays["left_step"], np.nan)},
+        {"header": np.array(json.dumps(smaller))},
+        {"digest": np.array("")},
+    ):
+        np.savez(path, **(arrays | change))
+        with pytest.raises(ModelError, match=r"damaged .*changed since it was written"):
+            load(path)
+    np.savez(path, **arrays)  # only packed anew
+    assert load(path).error_estimate == gamma.error_estimate
+
+
+@pytest.mark.parametrize("path", [True, 1, 2**70, None, 1.5])
+def test_a_number_is_no_path(path: Any) -> None:
+    """load(True) read from and closed the process's stdout."""
+    with pytest.raises(ModelError, match=r"path = .*must be the path of a file"):
         load(path)
 
 

@@ -185,7 +185,7 @@ def test_progress_hears_of_every_step() -> None:
 def test_bad_arguments_are_named() -> None:
     model = load_preset("broad")
     for arguments, message in (
-        ({"paths": 0}, r"paths = 0: must lie in \[1, inf\)"),
+        ({"paths": 0}, r"paths = 0: must lie in \[1, 1e\+09\]"),
         ({"paths": 2.5}, "paths = 2.5: must be a whole number"),
         ({"dt": -0.1}, r"dt = -0.1: must lie in \(0, inf\)"),
         ({"time": 0.0}, "time = 0.0"),

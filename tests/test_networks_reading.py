@@ -11,6 +11,7 @@ from conftest import ROOT
 
 from solver.errors import ModelError
 from solver.samples import SamplesError
+from validation.measured import read_measured
 from validation.networks.reading import Run, read_run
 from validation.networks.steps import memory, remaining, steps_of
 
@@ -81,13 +82,21 @@ def test_independent_increments_do_not_remember() -> None:
         ("text.csv", "1,2\n3,x\n", "line 2: 'x' is not a number"),
         ("ragged.csv", "1,2\n3\n", "line 2: 1 values where the first row has 2"),
         ("empty.csv", "# nothing\n", "no values in the file"),
-        ("numbers.npz", {"tau": np.ones((3, 2)), "checkpoint": [1, 2]}, "must be one increasing number"),
+        ("rates.csv", "zeta 1,zeta 2\n1,2\n3,4\n", "line 1: headed 'zeta 1', a logarithm"),
+        ("thousands.csv", "tau\n1,000\n2,500\n", "line 2: 2 values where the first row has 1"),
+        ("quote.csv", 'a,b\n"1,2\n3,4\n', "line 2: unexpected end"),
+        ("python.csv", "1_000,2\n3,4\n", "line 1: '1_000' is not a number"),
+        ("wide.csv", "a" * 200_000 + ",b\n1,2\n", "line 1: field larger"),
+        ("latin.csv", b"\xe4,b\n1,2\n", "byte 0 is not UTF-8"),
+        ("between.npz", {"tau": np.ones((3, 2)), "checkpoint": [0.2, 0.4, 0.6]}, "one increasing whole number"),
+        ("nan.npz", {"tau": np.ones((3, 2)), "checkpoint": [1.0, np.nan, 3.0]}, "one increasing whole number"),
+        ("numbers.npz", {"tau": np.ones((3, 2)), "checkpoint": [1, 2]}, "must be one increasing whole number"),
     ],
 )
 def test_bad_files_are_one_sentence(tmp_path: Path, name: str, content: Any, message: str) -> None:
     path = tmp_path / name
-    if isinstance(content, str):
-        path.write_text(content, encoding="utf-8")
+    if isinstance(content, (str, bytes)):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
     elif isinstance(content, dict):
         np.savez(path, **content)
     elif content is not None:
@@ -104,6 +113,10 @@ def test_a_folder_needs_checkpoints_of_one_size(tmp_path: Path) -> None:
     np.save(tmp_path / "ckpt_0002_taus.npy", np.ones(4))
     with pytest.raises(SamplesError, match=r"4 units where ckpt_0001_taus\.npy has 3; write nan"):
         read_run(tmp_path)
+    np.save(tmp_path / "ckpt_2_taus.npy", np.ones(3))
+    for read in (read_run, read_measured):
+        with pytest.raises(SamplesError, match=r"ckpt_0*2_taus\.npy and ckpt_0*2_taus\.npy are both checkpoint 2"):
+            read(tmp_path)
 
 
 @pytest.mark.parametrize(("name", "rows"), [("const", 41), ("shared", 61), ("diag", 61)])

@@ -8,6 +8,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,30 @@ def test_a_store_gives_back_every_bit_and_replaces_nothing(tmp_path: Path) -> No
         found = store.find(["a", "b", *map(str, range(1200))])
     assert list(found) == ["a"] and np.isnan(found["a"]["tail_exponent"]) and found["a"]["message"] == "ζ\n"
     assert np.array(found["a"]["quantiles"]).tobytes() == np.array(numbers).tobytes()
+
+
+@pytest.mark.parametrize("text", ["{bad", "{}", "[]", '{"status": "ok"}', None, "", "0" * 64 + "{}"])
+def test_a_row_that_was_changed_is_computed_again(solved: list[int], tmp_path: Path, text: str | None) -> None:
+    """A damaged row was a traceback, one with another number an answer."""
+    store = tmp_path / "s"
+    first = sweep(MODEL, {"plateau": [0.5, 1.0]}, rtol=1e-3, store=store)
+    with closing(sqlite3.connect(store)) as connection, connection:
+        (good, other) = (row[0] for row in connection.execute("SELECT record FROM points ORDER BY key"))
+        changed = re.sub(r'"tail_exponent": \d', '"tail_exponent": 9', good) if text is None else text
+        assert changed != good
+        connection.execute("UPDATE points SET record = ? WHERE record = ?", (changed, good))
+    solved.clear()
+    assert sweep(MODEL, {"plateau": [0.5, 1.0]}, rtol=1e-3, store=store).identical(first) and len(solved) == 1
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE points SET record = ?", (other,))  # whole, of another point
+    solved.clear()
+    assert sweep(MODEL, {"plateau": [0.5, 1.0]}, rtol=1e-3, store=store).identical(first) and len(solved) == 1
+
+
+def test_a_sweep_of_too_many_points_is_refused_at_once() -> None:
+    axis = np.linspace(0.5, 1.0, 2000)
+    with pytest.raises(ModelError, match=r"plateau \(2000\), diffusion \(2000\): 4000000 points; at most 1000000"):
+        sweep(MODEL, {"plateau": axis, "diffusion": axis})
 
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:

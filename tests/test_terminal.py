@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 from conftest import ROOT
 from rich.console import Console
 from typer.testing import CliRunner
@@ -116,6 +117,61 @@ def test_ctrl_c_during_a_solve_leaves_nothing(tmp_path: Path) -> None:
     _, stderr = running.communicate(timeout=60)
     assert running.returncode == 130 and "interrupted" in stderr and "Traceback" not in stderr
     assert [path.name for path in tmp_path.iterdir()] == ["slow.toml"]
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_who_ends_a_command_in_the_middle_of_a_file_leaves_nothing_half_written(name: str, tmp_path: Path) -> None:
+    """`kill`, `timeout` or a closed terminal left the directory .out.1f2e3d4c behind."""
+    code = (
+        "import os, signal, sys\n"
+        "from solver import command_solve\n"
+        "from validation.cli import main\n"
+        f"half = lambda path: (path.write_text('half'), os.kill(os.getpid(), signal.{name}))\n"
+        "command_solve.writers_of = lambda *_: {'a.txt': half}\n"
+        "sys.argv = ['zetafp', 'solve', 'pure-diffusion', '--out', 'out']\n"
+        "main()\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, text=True, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "zetafp: interrupted; no half-written file was left\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_workers_end_with_the_command(tmp_path: Path) -> None:
+    """They went on for hours, and held the pipe of whoever waited for the command."""
+    command = [*ZETAFP, "simulate", "concentrated", "--paths", "99999", "--time", "999", "--dt", "0.01", "--jobs", "2"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    running = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    time.sleep(6.0)  # imports and a rough solve take 2 s, this walk some hours
+    running.terminate()
+    _, stderr = running.communicate(timeout=60)  # returns when nobody holds the pipe any more
+    assert running.returncode == 130 and "interrupted" in stderr and "Traceback" not in stderr
+
+
+@pytest.mark.parametrize(
+    ("problem", "status", "words"),
+    [
+        (MemoryError("Unable to allocate 7.28 TiB"), 2, "too large for the memory of this machine: Unable to allocate"),
+        (MemoryError(), 2, "too large for the memory of this machine"),
+        (ChildProcessError("a worker process ended unforeseen"), 2, "zetafp: a worker process ended unforeseen"),
+    ],
+)
+def test_what_the_machine_refuses_is_one_sentence(
+    problem: Exception, status: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def verb() -> None:
+        raise problem
+
+    with pytest.raises(typer.Exit) as caught:
+        terminal.with_statuses(verb)()
+    assert caught.value.exit_code == status and words in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is of Linux; others have no full device")
+def test_a_help_that_cannot_be_printed_says_so(tmp_path: Path) -> None:
+    done = shell("$Z --help >/dev/full", tmp_path)
+    assert (done.returncode, done.stderr) == (2, "zetafp: the output cannot be written: No space left on device\n")
 
 
 @pytest.fixture()

@@ -8,6 +8,7 @@ machine. 4096 walkers keep their arrays in the cache of a core (measured: 1024 c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -43,17 +44,22 @@ def in_batches(
     if jobs == 0:
         raise ModelError("jobs = 0: must be a number of processes, or -1 for all cores")
     if seed is not None:
-        seed = int(number("seed", seed, low=0, integer=True))
+        number("seed", seed, low=0, integer=True)
+        seed = int(seed)  # not of the double, which has 53 bits
     parts = np.array_split(start, range(BATCH, start.size, BATCH))
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(parts))]
     bar = nullcontext() if progress is None else progress(start.size * steps, "steps")
     with bar as advance:
         work = _here(task, parts, streams, advance) if jobs == 1 else _spread(task, parts, streams, jobs)
         results = []
-        for part, result in zip(parts, work, strict=True):
-            results.append(result)
-            if jobs != 1 and advance is not None:
-                advance(part.size * steps)
+        try:
+            for part, result in zip(parts, work, strict=True):
+                results.append(result)
+                if jobs != 1 and advance is not None:
+                    advance(part.size * steps)
+        except BrokenExecutor as problem:
+            words = "a worker process ended unforeseen, perhaps for lack of memory"
+            raise ChildProcessError(f"{words}: {problem}") from None
     return np.concatenate(results, axis=-1)
 
 
@@ -70,5 +76,6 @@ def _spread(task: Task, parts: list[Array], streams: list[np.random.Generator], 
     except ImportError:
         raise ModelError(f"jobs = {jobs}: several processes need joblib; pip install 'zetafp[sweep]'") from None
     calls = (delayed(task)(part, stream, None) for part, stream in zip(parts, streams, strict=True))
-    results: Iterator[Array] = Parallel(n_jobs=jobs, return_as="generator")(calls)
+    # more processes than batches would have nothing to do, and joblib refuses a million
+    results: Iterator[Array] = Parallel(n_jobs=min(jobs, len(parts)), return_as="generator")(calls)
     return results

@@ -33,14 +33,14 @@ def compare(
         str, typer.Argument(metavar="MODEL", help="A preset, a model file (TOML) or a saved density (.npz).")
     ],
     kind: Annotated[Kind, typer.Option(help="What the samples are.")] = Kind.tau,
-    column: Annotated[str | None, typer.Option(help="Column or array of the file: the one named as the kind, unless given.")] = None,
+    column: Annotated[str | None, typer.Option(help="Column or array of the file: tau or zeta, unless given.")] = None,
     weights: Annotated[str | None, typer.Option(help="Column, array or file of weights.")] = None,
-    checkpoint: Annotated[int | None, typer.Option(help="Number of the checkpoint, in a folder of them: the last, unless given.")] = None,
+    checkpoint: Annotated[int | None, typer.Option(help="Number, in a folder of them: the last, unless given.")] = None,
     autocorrelation: Annotated[
         str | None,
-        typer.Option(metavar="estimate|TIME", help="For a chain in its order in time: its autocorrelation time, in samples."),
+        typer.Option(metavar="estimate|TIME", help="Autocorrelation time, in samples, of a chain in order of time."),
     ] = None,
-    level: Annotated[float, typer.Option(help="Not consistent if the p-value of the Anderson–Darling test is below this.")] = 0.05,
+    level: Annotated[float, typer.Option(help="Not consistent where the Anderson–Darling p is below this.")] = 0.05,
     seed: Seed = 0,
     out: Out = None,
     plot: Plot = None,

@@ -28,6 +28,7 @@ FILES = ("simulation.json", "samples.npy", "model.toml")
 
 # What is printed of a sample; at 10 000 paths the outermost of these still has ten values beyond it.
 QUANTILES = (0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999)
+_DT = "Time step: 0.1 over the steepest slope of the drift, unless given; P(ζ ≤ z) then errs by a few 1e-4."
 
 
 @with_statuses
@@ -35,8 +36,8 @@ def simulate(
     source: Source = "broad",
     paths: Annotated[int, typer.Option(help="Independent paths.")] = 10_000,
     time: Annotated[float | None, typer.Option(help="Length of a path: 12 relaxation times, unless given.")] = None,
-    dt: Annotated[float | None, typer.Option(help="Time step: 0.1 over the steepest slope of the drift, unless given; P(ζ ≤ z) then errs by a few 1e-4.")] = None,
-    start: Annotated[float | None, typer.Option(help="ζ where paths start: a stable zero of the drift, unless given.")] = None,
+    dt: Annotated[float | None, typer.Option(help=_DT)] = None,
+    start: Annotated[float | None, typer.Option(help="ζ to start at: a stable zero of F, unless given.")] = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     out: Out = None,
@@ -77,7 +78,7 @@ def simulate(
         "simulation.json": outputs.json_writer(summary),
         "model.toml": model.to_toml,
     }
-    answer(summary, lambda: render(summary), json=json, out=out, writers=writers, files=FILES)
+    answer(summary, lambda: render(summary), json=json, out=out, writers=writers, files=FILES, model=model)
 
 
 def _density(model: Model, needed: bool) -> StationaryDensity | None:

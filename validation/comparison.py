@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solver.checks import choice, number
+from solver.checks import choice, instance, number
 from solver.density import StationaryDensity
 from solver.errors import ModelError
 from solver.sample_files import KINDS
@@ -116,11 +116,8 @@ def compare(
     >>> compare(draws, density).consistent, compare(1.2 * draws, density).consistent
     (True, False)
     """
+    instance("density", density, StationaryDensity, "solve_stationary(model)")
     choice("kind", kind, KINDS)
-    if not isinstance(density, StationaryDensity):
-        raise ModelError(
-            f"density = {type(density).__name__}: must be a StationaryDensity, as solve_stationary returns it"
-        )
     level = number("level", level, low=0.0, high=1.0, open_low=True, open_high=True)
     if fitted and fit is None:
         raise ModelError(
@@ -135,6 +132,9 @@ def compare(
         kish = kish_size(measured.weights)
         size = number("effective_size", effective_size, low=1.0, high=kish)
         time = kish / size
+    if not isinstance(seed, np.random.Generator):
+        number("seed", seed, low=0, integer=True)
+        seed = int(seed)  # not of the double, which has 53 bits
     random = np.random.default_rng(seed)
     order = np.argsort(measured.zeta, kind="stable")
     zeta, weight = measured.zeta[order], measured.weights[order]

@@ -31,7 +31,8 @@ def notes(measured: Measured, density: StationaryDensity, size: float, outside: 
     samples = measured.samples
     if samples.dropped:
         total = samples.zeta.size + samples.dropped
-        rates = " If they are log rates ζ rather than τ, say so: kind zeta." if 10 * samples.not_positive > total else ""
+        many = 10 * samples.not_positive > total
+        rates = " If they are log rates ζ rather than τ, say so: kind zeta." if many else ""
         found.append(
             f"{samples.dropped} of {total} values could not be used; the tests are about the others only.{rates}"
         )

@@ -102,9 +102,23 @@ def read_measured(
     return Measured.from_values(values, kind, _read_weights(path, weights), str(path))
 
 
+def checkpoints(folder: Path) -> dict[int, Path]:
+    """The files ckpt_NNNN_taus.npy of a folder by number, in its order; SamplesError where two have the same."""
+    found: dict[int, Path] = {}
+    for file in sorted(folder.iterdir()):
+        match = CHECKPOINT.fullmatch(file.name)
+        if match is None:
+            continue
+        number = int(match[1])
+        if number in found:
+            raise SamplesError(f"{folder}: {found[number].name} and {file.name} are both checkpoint {number}")
+        found[number] = file
+    return dict(sorted(found.items()))
+
+
 def find_checkpoint(folder: Path, checkpoint: int | None = None) -> Path:
     """The file of an epoch, or that of the last; SamplesError says which there are."""
-    found = {int(match[1]): file for file in folder.iterdir() if (match := CHECKPOINT.fullmatch(file.name))}
+    found = checkpoints(folder)
     if not found:
         raise SamplesError(f"{folder}: no file ckpt_NNNN_taus.npy in this folder")
     epoch = max(found) if checkpoint is None else checkpoint

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solver.checks import array, number, positive
+from solver.checks import array, instance, number, positive
 from solver.errors import ModelError
 from solver.model import Model
 from validation import walk_defaults
@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 
 # Walkers of a long run: four batches, so that up to four processes share them; each pays for its own burn-in.
 WALKERS = 16_384
+# Values of one sample, 8 GB.
+MOST = 1_000_000_000
 # Values compared for a step error: its standard error is then 1.5e-4 (measured for the presets).
 COMPARED = 200_000
 
@@ -57,6 +59,7 @@ def simulate(
     >>> zeta.shape, bool(abs(zeta.var() - 0.5) < 0.02)
     ((20000,), True)
     """
+    instance("model", model, Model, "Model(TanhDrift(1.0), diffusion=0.3)")
     dt = _step(model, dt)
     time = walk_defaults.BURN_IN * walk_defaults.relaxation_time(model) if time is None else time
     steps, dt = walk_defaults.whole_steps(time, dt)
@@ -123,7 +126,8 @@ def _long_run(
     **running: Any,
 ) -> tuple[float, Schedule, Array, dict[str, Any]]:
     """The step, when to look, where to start, and what is left for `in_batches`."""
-    size = int(number("size", size, low=1, integer=True))
+    instance("model", model, Model, "Model(TanhDrift(1.0), diffusion=0.3)")
+    size = int(number("size", size, low=1, high=MOST, integer=True))
     walkers = min(int(number("walkers", walkers, low=1, integer=True)), size)
     if burn_in is None:
         burn_in = walk_defaults.BURN_IN * walk_defaults.relaxation_time(model)
@@ -144,10 +148,10 @@ def _step(model: Model, dt: float | None) -> float:
 
 def _start(model: Model, count: int, start: ArrayLike | None, field: str) -> Array:
     """Where the walkers begin, shape (count,)."""
-    count = int(number(field, count, low=1, integer=True))
+    count = int(number(field, count, low=1, high=MOST, integer=True))
     value = array("start", walk_defaults.default_start(model) if start is None else start)
     if value.shape not in ((), (count,)):
-        raise ModelError(f"start: shape {value.shape}, must be one number or {count} of them")
+        raise ModelError(f"start: shape {value.shape}, must be one finite number or {count} of them")
     if not np.isfinite(value).all():
         raise ModelError(f"start = {value[~np.isfinite(value)].flat[0]}: must be a finite number")
     return np.broadcast_to(value, count).copy()

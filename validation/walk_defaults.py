@@ -101,7 +101,8 @@ def whole_steps(time: float, dt: float) -> tuple[int, float]:
     >>> whole_steps(1.0, 0.3)
     (4, 0.25)
     """
-    ratio = positive("time", time) / positive("dt", dt)
+    time = positive("time", time)
+    ratio = time / positive("dt", dt)
     if not ratio <= MOST_STEPS:
         raise ModelError(f"dt = {dt:g}: time = {time:g} takes {ratio:.3g} steps; at most {MOST_STEPS:.0e} are walked")
     steps = max(1, math.ceil(ratio * (1 - 1e-12)))

@@ -110,7 +110,9 @@ def calibrate(
         raise ModelError(f"zeta: shape {table.shape}: must be (checkpoints, units)")
     if np.isinf(table).any():
         raise ModelError(f"zeta: {int(np.isinf(table).sum())} infinite values: must be finite, or NaN where missing")
-    interval, seed = positive("interval", interval), int(number("seed", seed, low=0, integer=True))
+    interval = positive("interval", interval)
+    number("seed", seed, low=0, integer=True)
+    seed = int(seed)  # not of the double, which has 53 bits
     if window is not None:
         table = table[slice(*window)]
     if table.shape[0] < 2:

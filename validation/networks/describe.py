@@ -92,7 +92,7 @@ def _spread(found: Spread) -> str:
     quantiles = " / ".join(f"{tau:.3g}" for tau in found.tau)
     listed = " / ".join(f"{100 * q:g}" for q in LISTED)
     ends = f"{100 * WIDTH[0]:g}% to {100 * WIDTH[1]:g}%"
-    return f"{found.decades:.2g} decades from {ends} of τ; {listed}% points of τ: {quantiles}"
+    return f"{found.decades:.2g} decades from {ends} of τ; {listed}% quantiles of τ: {quantiles}"
 
 
 def _wrapped(label: str, words: str, width: int) -> str:

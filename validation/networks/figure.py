@@ -105,7 +105,7 @@ def _course(ax: Axes, run: Run) -> None:
     for share, style in ((0.01, ":"), (0.1, "--"), (0.5, "-"), (0.9, "--"), (0.99, ":")):
         rows = [np.quantile(row[np.isfinite(row)], share) if np.isfinite(row).any() else np.nan for row in run.zeta]
         ax.plot(run.checkpoints, np.exp(-np.array(rows)), style, color="#444444", label=f"{100 * (1 - share):g}%")
-    ax.set(xlabel="checkpoint   [its number]", ylabel=LABEL_TAU, title="points of τ over the run")
+    ax.set(xlabel="checkpoint   [its number]", ylabel=LABEL_TAU, title="quantiles of τ over the run")
     logarithmic(ax, "y", np.exp(-run.zeta[np.isfinite(run.zeta)]))
 
 
@@ -215,4 +215,4 @@ def _range(last: Array, prediction: Prediction) -> Array:
 
 
 def _empty(ax: Axes, words: str) -> None:
-    ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", color="#c1440e")
+    ax.text(0.5, 0.95, words, transform=ax.transAxes, ha="center", va="top", color="#c1440e", bbox={"fc": "w", "lw": 0})

@@ -17,13 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from solver.checks import array
 from solver.errors import ModelError
-from solver.sample_files import SamplesError, fields_of, headings, is_number, read_values
+from solver.sample_files import SamplesError, cells_of, headings, is_number, read_lines, read_values
 from solver.samples import reasons_of
-from validation.measured import CHECKPOINT
+from validation.measured import checkpoints
 
 Array = NDArray[np.float64]
 # The array of an archive that numbers the rows of the array `tau`, if it is there.
 NUMBERS = "checkpoint"
+# Headings that say that a column holds no τ.
+LOGARITHMS = ("zeta", "log_")
+# Doubles hold every whole number up to here.
+MOST = 2**53
 SUFFIXES = (".npz", ".npy", ".csv", ".txt")
 
 
@@ -109,13 +113,18 @@ def read_run(path: str | Path) -> Run:
     numbers = None
     if NUMBERS in headings(path) and path.suffix.lower() == ".npz":
         numbers = np.ravel(read_values(path, NUMBERS))
-        if table.ndim == 2 and (numbers.size != table.shape[0] or not (np.diff(numbers) > 0).all()):
-            raise SamplesError(f"{path}: {NUMBERS!r} must be one increasing number for each of {table.shape[0]} rows")
+        # 0.2 and 0.4 would both become 0
+        whole = np.isfinite(numbers).all() and (np.abs(numbers) < MOST).all() and (numbers == np.round(numbers)).all()
+        increasing = bool(whole) and bool((np.diff(numbers.astype(np.int64)) > 0).all())
+        if table.ndim == 2 and not (numbers.size == table.shape[0] and increasing):
+            raise SamplesError(
+                f"{path}: {NUMBERS!r} must be one increasing whole number for each of {table.shape[0]} rows"
+            )
     return Run.from_tau(table, numbers, str(path))
 
 
 def _folder(folder: Path) -> Run:
-    found = sorted((int(match[1]), file) for file in folder.iterdir() if (match := CHECKPOINT.fullmatch(file.name)))
+    found = list(checkpoints(folder).items())
     if len(found) < 2:
         raise SamplesError(f"{folder}: {len(found)} files ckpt_NNNN_taus.npy in this folder; a run needs 2 or more")
     rows = [np.ravel(read_values(file, "tau")) for _, file in found]
@@ -129,24 +138,27 @@ def _folder(folder: Path) -> Run:
 
 def _table(path: Path) -> Array:
     """Rows of numbers separated by commas, semicolons, tabs or blanks; a first row without a number is a heading."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise SamplesError(f"{path}: not a text file") from None
     rows: list[list[float]] = []
-    for number, line in enumerate(lines, start=1):
-        cells = [cell or "nan" for cell in fields_of(line.split("#", 1)[0])]
+    width, heading = 0, False
+    for number, line in enumerate(read_lines(path), start=1):
+        cells = [cell or "nan" for cell in cells_of(path, number, line)]
         if not cells:
             continue
-        try:
-            rows.append([float(cell) for cell in cells])
-        except ValueError:
-            if rows or any(map(is_number, cells)):
-                wrong = next(cell for cell in cells if not is_number(cell))
-                raise SamplesError(f"{path}, line {number}: {wrong!r} is not a number (write nan if missing)") from None
+        numeric = [is_number(cell) for cell in cells]
+        if not (heading or rows or any(numeric)):
+            other = [cell for cell in cells if cell.casefold().startswith(LOGARITHMS)]
+            if other:
+                raise SamplesError(f"{path}, line {number}: headed {other[0]!r}, a logarithm; a run is a table of τ")
+            heading, width = True, len(cells)
             continue
-        if len(rows[-1]) != len(rows[0]):
-            raise SamplesError(f"{path}, line {number}: {len(rows[-1])} values where the first row has {len(rows[0])}")
+        if not all(numeric):
+            raise SamplesError(
+                f"{path}, line {number}: {cells[numeric.index(False)]!r} is not a number (write nan if missing)"
+            )
+        width = width or len(cells)
+        if len(cells) != width:
+            raise SamplesError(f"{path}, line {number}: {len(cells)} values where the first row has {width}")
+        rows.append([float(cell) for cell in cells])
     if not rows:
         raise SamplesError(f"{path}: no values in the file")
     return np.array(rows)

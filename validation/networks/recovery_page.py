@@ -1,7 +1,7 @@
 """The recovery study as a section of docs/validation.md: `python -m validation.networks` runs it and writes it there.
 
-The catch is time: half an hour for fifty small runs of each phase on one core, three minutes for each large one. So it
-is not part of `python -m validation --slow`, which leaves the section as it finds it.
+The catch is time: an hour for fifty small runs of each phase on one core, two minutes for each large one. So it is not
+part of `python -m validation --slow`, which leaves the section as it finds it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def section(small: Sequence[Row], large: Sequence[Row] = (), long: Sequence[Undo
         parts += ["**2000 units x 2000 steps.** β must be within 10%.\n", table(large) + "\n"]
     if long:
         parts += [
-            "**Long intervals.** 200 units x 400 steps, 4 runs; mean relative errors as the splitting has them →",
-            "with its bias taken off (mean ± its standard error). The drift's steepest slope is 1, so that the interval is",
-            "the product that counts.\n",
+            "**Long intervals.** 200 units x 400 steps, 4 runs; mean relative errors as the splitting has them → with",
+            "its bias taken off (mean ± its standard error). The drift's steepest slope is 1, so that the interval is",
+            "interval times slope.\n",
             undone_table(long) + "\n",
         ]
     return "\n".join(parts)
