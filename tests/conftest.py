@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,13 @@ import pytest
 # busy much more. Set before numpy is imported.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+# A shell that starts the tests in the background, or under nohup, has them ignore signals, and the commands they start
+# with them: what a user's Ctrl-C does could not be seen.
+if threading.current_thread() is threading.main_thread():
+    for name, handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) == signal.SIG_IGN:
+            signal.signal(getattr(signal, name), handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 

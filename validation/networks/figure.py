@@ -120,20 +120,20 @@ def _density(ax: Axes, run: Run, prediction: Prediction | None) -> None:
         where = _range(last, prediction)
         ax.plot(where, prediction.density.pdf(where), label="predicted ρ(ζ)", **SOLUTION)
     else:
-        _empty(ax, NOTHING if prediction is None else "no stationary spectrum")
+        _empty(ax, NOTHING if prediction is None else "no stationary spectrum", 0.85)  # below the legend
     ax.set(xlabel="ζ   [log rate]", ylabel="density   [per unit ζ]", title="log rates")
 
 
 def _timescales(ax: Axes, run: Run, prediction: Prediction | None) -> None:
     tau = np.sort(np.exp(-run.last))
-    edges = np.geomspace(tau[0] * 0.999, tau[-1] * 1.001, _bins(tau) + 1)
+    edges, shown = np.geomspace(tau[0] * 0.999, tau[-1] * 1.001, _bins(tau) + 1), tau
     ax.hist(tau, bins=edges.tolist(), label="last checkpoint", **BARS)
     if prediction is not None and prediction.density is not None:
-        where = np.exp(-_range(run.last, prediction))
+        shown = where = np.exp(-_range(run.last, prediction))
         ax.plot(where, prediction.density.timescales().pdf(where), label="predicted p(τ)", **SOLUTION)
         ax.set_ylim(bottom=0.1 / (tau.size * np.ptp(tau) + 1e-300))
     ax.set(yscale="log", xlabel=LABEL_TAU, ylabel="p(τ)   [1/time]", title="time scales")
-    logarithmic(ax, "x", tau)
+    logarithmic(ax, "x", shown)
 
 
 def _envelope(ax: Axes, run: Run, prediction: Prediction | None) -> None:
@@ -214,5 +214,5 @@ def _range(last: Array, prediction: Prediction) -> Array:
     return np.linspace(*ends, 400)
 
 
-def _empty(ax: Axes, words: str) -> None:
-    ax.text(0.5, 0.95, words, transform=ax.transAxes, ha="center", va="top", color="#c1440e", bbox={"fc": "w", "lw": 0})
+def _empty(ax: Axes, words: str, height: float = 0.95) -> None:
+    ax.text(0.5, height, words, transform=ax.transAxes, ha="center", va="top", color="#c1440e", bbox={"fc": "w", "lw": 0})
