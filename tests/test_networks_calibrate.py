@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ROOT
-from scipy.stats import norm
+from scipy.stats import binom, norm
 from typer.testing import CliRunner
 
 from solver.drifts import LogisticDrift
@@ -209,9 +209,13 @@ def test_a_study_counts_what_it_covers() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["concentrated", "broad", "collapsed"])
 def test_intervals_hold_in_the_small_case(preset: str) -> None:
-    """50 runs of 200 units x 400 steps: 90% held to by 80% of 50 runs in 99 of 100 studies; the table says the rest."""
+    """50 runs of 200 units x 400 steps: together as wanted, and no row that true 90% intervals give in 1% of studies.
+
+    One row below 80% is no fault: true intervals have one in a quarter of all studies of 30 rows.
+    """
     rows = recovery.study(preset, 200, 400, 50, first_seed=1000)
-    assert all(row.covered >= LEAST for row in rows), recovery.table(rows)
+    least = binom.ppf(0.01 / 30, 50, 0.9) / 50  # 0.74
+    assert all(row.covered >= least for row in rows), recovery.table(rows)
     pooled = np.mean([row.covered for row in rows])
     assert LEAST <= pooled <= MOST, recovery.table(rows)
 

@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 
 # κ is seen where F is within 10% of it; fewer steps from there than this leave it to the form of the fit.
 PLATEAU, SEEN = 0.1, 100
+# Below this interval x steepest slope of F a bias that cannot be told is none: 5% of κ at 0.25, as the square of it.
+SHORT = 0.1
 # A shift below this many standard errors of everything is not worth a word.
 WORTH = 1.0
 # Correlations between draws above this are told.
@@ -200,6 +202,8 @@ def _coarse(found: Fit, interval: float) -> list[Finding]:
     slope = interval * (drift.left + drift.right) / (4 * drift.width)
     text = f"the interval is long (interval x steepest drift slope = {slope:.2g}): "
     if not found.shift.settled:
+        if slope < SHORT:
+            return []
         return [Finding("coarse", text + "what happens between two looks cannot be told", True)]
     if found.shift.by @ found.information @ found.shift.by < WORTH**2:
         return []

@@ -215,4 +215,6 @@ def _range(last: Array, prediction: Prediction) -> Array:
 
 
 def _empty(ax: Axes, words: str, height: float = 0.95) -> None:
-    ax.text(0.5, height, words, transform=ax.transAxes, ha="center", va="top", color="#c1440e", bbox={"fc": "w", "lw": 0})
+    ax.text(
+        0.5, height, words, transform=ax.transAxes, ha="center", va="top", color="#c1440e", bbox={"fc": "w", "lw": 0}
+    )

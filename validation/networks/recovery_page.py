@@ -41,7 +41,7 @@ def section(small: Sequence[Row], large: Sequence[Row] = (), long: Sequence[Undo
         parts += [
             "**Long intervals.** 200 units x 400 steps, 4 runs; mean relative errors as the splitting has them → with",
             "its bias taken off (mean ± its standard error). The drift's steepest slope is 1, so that the interval is",
-            "interval times slope.\n",
+            "interval times slope. A run whose bias could not be taken off (`coarse`) counts as it is.\n",
             undone_table(long) + "\n",
         ]
     return "\n".join(parts)
