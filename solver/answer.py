@@ -17,6 +17,7 @@ from rich.text import Text
 
 from solver import outputs
 from solver.errors import ModelError
+from solver.folder import other_files
 from solver.model import Model
 from solver.report import to_json
 from solver.terminal import show
@@ -77,6 +78,8 @@ def _written(out: Path, writers: Mapping[str, outputs.Writer], names: Iterable[s
     """Write all; returns in words what was written and what became of earlier files."""
     own = tuple(names)
     stale = [name for name in own if name not in writers]
+    if outputs.MODEL in stale and other_files(out, own):
+        stale.remove(outputs.MODEL)  # it is that of the other commands' files
     earlier = [out / name for name in stale if (out / name).exists()]
 
     def allow() -> None:

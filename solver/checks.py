@@ -160,15 +160,15 @@ def array(field: str, values: Any, error: type[Exception] = ModelError) -> NDArr
     """
     try:
         given = np.asarray(values)
-        if given.dtype.kind in "iuf" or (given.dtype.kind == "O" and not any(map(_is_truth, given.flat))):
+        if given.dtype.kind in "iuf" or (given.dtype.kind == "O" and all(map(_is_number, given.flat))):
             return np.asarray(given, dtype=float)
     except (ValueError, TypeError, OverflowError):
         pass
     raise error(f"{field} = {shown(values)}: must be numbers, in an array or in lists of one length")
 
 
-def _is_truth(value: Any) -> bool:
-    return isinstance(value, (bool, np.bool_))
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_))
 
 
 def too_extreme(parameters: Iterable[tuple[str, float]]) -> ModelError:

@@ -30,7 +30,7 @@ FILES = ("tails.json", "tails.csv", "model.toml", "tails.png")
 @with_statuses
 def tails(
     source: Source = "broad",
-    depth: Annotated[float, typer.Option(help="Greatest depth |ζ| = ln τ, and greatest ln ℓ, from 1 to 1e7.")] = 1000.0,
+    depth: Annotated[float, typer.Option(help="Greatest depth |ζ| = ln τ and ln ℓ, above 1, up to 1e7.")] = 1000.0,
     rtol: Rtol = 1e-8,
     noise_index: NoiseIndex = 2.0,
     low: Annotated[float, typer.Option(help="Shortest lag of the window in which a power is fitted to f.")] = 10.0,
@@ -131,8 +131,8 @@ def _from(log_lag: float, within: float) -> str:
     if math.isnan(log_lag):
         return ""
     if math.isinf(log_lag):
-        return f"; its local exponent is not the bare power's within {within:.0%} at any lag looked at"
-    return f"; its local exponent is the bare power's within {within:.0%} from ℓ = {_large(log_lag)}"
+        return f"; its local exponent is not the bare power's within {100 * within:g}% at any lag looked at"
+    return f"; its local exponent is the bare power's within {100 * within:g}% from ℓ = {_large(log_lag)}"
 
 
 def _large(log_value: float) -> str:

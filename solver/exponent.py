@@ -129,7 +129,7 @@ def intensity_for_exponent(
     )
     inside = (beta > 0) & (beta <= lam)
     b = np.where(inside, beta, 0.0)
-    pull = kappa - eta_g * b
+    pull = np.where(np.isfinite(kappa), kappa, 0.0) - eta_g * b
     psi = unit_laplace_exponent(b, alpha, lam, convention)
     possible = inside & (pull > 0) & np.isfinite(kappa)
     if np.any(possible & (psi < SMALLEST)):

@@ -37,10 +37,14 @@ def prepare(target: Path, names: Iterable[str] = ()) -> None:
         os.rmdir(tempfile.mkdtemp(prefix=".zetafp.", dir=existing))
 
 
+def other_files(target: Path, own: Iterable[str]) -> list[str]:
+    """What zetafp wrote to `target` besides `own`."""
+    return [name for name in sorted(set(_recorded(target)) - set(own)) if (target / name).exists()]
+
+
 def require_alone(target: Path, own: Iterable[str], shared: Path) -> None:
     """Raise ModelError if zetafp wrote more files to `target` than `own`: they belong to what `shared` says now."""
-    others = [name for name in sorted(set(_recorded(target)) - set(own)) if (target / name).exists()]
-    if others:
+    if others := other_files(target, own):
         raise ModelError(f"{shared}: is of another model, as are {', '.join(others)} beside it; name another directory")
 
 

@@ -51,7 +51,7 @@ class History:
     error is d / (2^p - 1) to 20% from p = 4 on. The order is that of the place where the last two disagree most, if it
     is less there: coarse levels may have disagreed more elsewhere, about what is resolved since. Nor is an order
     believed that levels without a single digit take part in. A drift that need not be smooth (a table, a function) may
-    turn from a high order to a low one at any level: then the error is d itself.
+    turn from a high order to a low one at any level: then no order is believed either.
     """
 
     def __init__(self, model: Model, order: int, edges: Disagreement) -> None:

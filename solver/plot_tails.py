@@ -93,5 +93,5 @@ def plot_horizon(study: TailStudy, ax: Axes | None = None) -> Axes:
 
 def _mark(study: TailStudy, ax: Axes) -> None:
     if np.isfinite(study.law.holds_from) and study.law.holds_from > 0:
-        words = f"law within {study.law.within:.0%} from here"
+        words = f"law within {100 * study.law.within:g}% from here"
         ax.axvline(study.law.holds_from, color="0.5", ls=":", lw=1, label=words)

@@ -92,7 +92,8 @@ class TailLaw:
         law = f"ρ ≈ e^({self.log_constant:.10g} ± {error.log_constant:.1e}) e^(-{exponent} s)"
         law += f" s^({self.power:.9g} ± {error.power:.1e})" if self.power or error.power > 1e-6 else ""
         law += " / ln s" if self.log_power else ""
-        return f"{self.side} tail, {self.case}: {law}, s = |ζ|, within {self.within:.0%} from s = {self.holds_from:.4g}"
+        holds = f"within {100 * self.within:g}% from s = {self.holds_from:.4g}"
+        return f"{self.side} tail, {self.case}: {law}, s = |ζ|, {holds}"
 
 
 def tail_law(density: StationaryDensity, side: str = "left", within: float = 0.01) -> TailLaw:

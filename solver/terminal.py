@@ -54,9 +54,7 @@ def with_statuses(command: Callable[..., None]) -> Callable[..., None]:
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
-        except (ModelError, NoStationaryDensityError, SamplesError) as problem:
-            fail(str(problem), BAD_INPUT)
-        except ChildProcessError as problem:
+        except (ModelError, NoStationaryDensityError, SamplesError, ChildProcessError) as problem:
             fail(str(problem), BAD_INPUT)
         except OSError as problem:
             # without a name it is a stream: the disk behind `> file` is full, say

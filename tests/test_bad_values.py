@@ -157,3 +157,13 @@ def test_seeds_that_differ_in_the_last_of_64_bits_differ(baseline: Any) -> None:
     """They went through a double, which has 53."""
     one, other = (simulate(baseline, paths=3, time=1.0, dt=0.1, seed=2**60 + k) for k in (0, 1))
     assert (one != other).all()
+
+
+@pytest.mark.parametrize("values", [None, [1.0, None], np.array(["1.5"], dtype=object)])
+def test_what_is_no_number_is_none_in_an_array_either(values: object) -> None:
+    with pytest.raises(ModelError, match="exponent = "):
+        intensity_for_exponent(values, 1.0, 0.3, 1.5, 2.2)  # type: ignore[arg-type]
+
+
+def test_an_unbounded_plateau_has_no_intensity() -> None:
+    assert np.isnan(intensity_for_exponent([5.0, 0.5], np.inf, 0.3, 1.5, 2.2)).all()

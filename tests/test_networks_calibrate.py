@@ -170,6 +170,14 @@ def test_the_verb_on_a_given_run(tmp_path: Path) -> None:
     assert status == 1 and json.loads(text)["measured"]["word"] == "narrow"
 
 
+def test_a_run_without_a_model_leaves_that_of_other_files(tmp_path: Path) -> None:
+    assert CliRunner().invoke(app, ["solve", "pure-diffusion", "--out", str(tmp_path), "--no-plot"]).exit_code == 0
+    before = (tmp_path / "model.toml").read_bytes()
+    status, _ = run(GIVEN / "shared.npz", "--out", tmp_path, "--no-plot")
+    assert status == 1 and (tmp_path / "calibration.json").exists()
+    assert (tmp_path / "model.toml").read_bytes() == before, "density.csv beside it is of this model"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -22,11 +22,13 @@ if __name__ == "__main__":
     given = parser.parse_args()
     small, large = [], []
     for preset in PHASES:
-        small += study(preset, 200, 400, given.runs, first_seed=100, jobs=given.jobs)
-        print(table(small[-10:]), flush=True)
+        rows = study(preset, 200, 400, given.runs, first_seed=100, jobs=given.jobs)
+        print(table(rows), flush=True)
+        small += rows
     for preset in PHASES if given.large else ():
-        large += study(preset, 2000, 2000, given.large, first_seed=500, jobs=given.jobs)
-        print(table(large[-10:]), flush=True)
+        rows = study(preset, 2000, 2000, given.large, first_seed=500, jobs=given.jobs)
+        print(table(rows), flush=True)
+        large += rows
     long = [undone(preset, 200, 400, interval, 4) for preset in LONG for interval in (0.25, 0.5, 1.0)]
     print(undone_table(long))
     write_section(given.page, section(small, large, long))

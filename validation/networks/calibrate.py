@@ -202,9 +202,12 @@ def _coarse(found: Fit, interval: float) -> list[Finding]:
     slope = interval * (drift.left + drift.right) / (4 * drift.width)
     text = f"the interval is long (interval x steepest drift slope = {slope:.2g}): "
     if not found.shift.settled:
-        if slope < SHORT:
+        if abs(slope) < SHORT:
             return []
-        return [Finding("coarse", text + "what happens between two looks cannot be told", True)]
+        what = "what happens between two looks cannot be told"
+        if not 0 < slope < 100:  # the slope of a step that the data do not hold
+            text = "the drift is held too loosely to take the bias of the interval off: "
+        return [Finding("coarse", text + what, True)]
     if found.shift.by @ found.information @ found.shift.by < WORTH**2:
         return []
     before = drift_of(found.theta)

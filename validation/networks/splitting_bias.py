@@ -79,15 +79,13 @@ def shift(steps: Steps, theta: Array, cells: Cells, information: Array) -> Shift
     try:
         with np.errstate(invalid="ignore"):  # its test of a step that was not yet taken divides infinities
             u = broyden1(left, np.zeros(theta.size), alpha=-1.0, line_search=None, f_tol=_SETTLED, maxiter=_ROUNDS)
+        here, asides = left(u), _ASIDE / np.sqrt(np.diag(held))[:DRIFT]
+        moved = [(left(u + root[column] * h) - here) / h for column, h in enumerate(asides)]
     except NoConvergence:
         return Shift.none(theta.size)
-    out, here = np.linalg.solve(root.T, u), left(u)
     # a score of the data moves θ̂ by the inverse of `held`, θ by the inverse of db/dθ
-    moved = [
-        (left(u + root[column] * h) - here) / h for column, h in enumerate(_ASIDE / np.sqrt(np.diag(held))[:DRIFT])
-    ]
     slope = (root @ np.stack(moved, axis=1))[:DRIFT]
-    return Shift(out, np.linalg.solve(slope, held[:DRIFT, :DRIFT]), True)
+    return Shift(np.linalg.solve(root.T, u), np.linalg.solve(slope, held[:DRIFT, :DRIFT]), True)
 
 
 def _grid(steps: Steps, theta: Array) -> Array:
