@@ -23,7 +23,9 @@ from solver import (
     TemperedStableJumps,
     build_generator,
     closed_form,
+    load,
     load_preset,
+    phase_diagram,
     read_samples,
     solve_stationary,
 )
@@ -169,6 +171,20 @@ def out_holds_mine() -> None:
     complaint("model.toml", "--out", ".")
 
 
+def edited_density() -> None:
+    solve_stationary(Model(TanhDrift(1.0), 0.5), rtol=1e-5).save("density.npz")
+    with np.load("density.npz") as stored:
+        parts = dict(stored)
+    parts["log_density"] = parts["log_density"] + 1.0
+    np.savez("density.npz", **parts)
+    load("density.npz")
+
+
+def too_many_points() -> None:
+    pytest.importorskip("xarray")
+    phase_diagram(BASELINE, ("intensity", np.linspace(0.1, 1, 10_000)), ("plateau", np.linspace(0.1, 1, 10_000)))
+
+
 CASES: list[tuple[str, type[Exception], Callable[[], None], str]] = [
     ("a parameter is out of range", ModelError, out_of_range, r"stability = 2\.5: must lie in \(0, 2\)"),
     ("a key or a word is misspelt", ModelError, misspelt, r"m\.toml: .*plateu.*plateau"),
@@ -202,6 +218,8 @@ CASES: list[tuple[str, type[Exception], Callable[[], None], str]] = [
     ("the mean time scale is infinite", ModelError, infinite_mean, "inf"),
     ("`--out` names a file", ModelError, out_is_a_file, "taken is a file"),
     ("`--out` cannot be written", ModelError, out_is_closed, "here: (cannot be written: |/dev/null is a file)"),
+    ("a saved density (`.npz`) was edited or cut short", ModelError, edited_density, "changed since it was written"),
+    ("more points than can be held", ModelError, too_many_points, "100000000 points; at most 10000000"),
     ("a file that zetafp did not write, or that was edited since", ModelError, out_holds_mine, r"model\.toml: was not"),
 ]
 
