@@ -375,6 +375,12 @@ def test_a_tail_that_wide_windows_miss_is_read_from_narrow_ones(index: int, kind
     assert found.law.case == "tempered" and abs(found.power_difference) < 1e-6
 
 
+def test_an_index_that_is_hardly_known_names_no_law() -> None:
+    """Number 75 of seed 2, 0.3% below its threshold: two values of α fit alike; 0.49 was claimed, 0.56 was off."""
+    found = compared(solve_stationary(tail_model(2, 75)[1]))
+    assert found.law.case == "undecided" and found.passed
+
+
 def test_a_residual_that_looks_like_noise_by_accident_is_none() -> None:
     """One fit of eight whose residual changes sign often is no witness of noise; all of them are."""
     data = tail_data(at_ratio(0.8, 0.3))
